@@ -7,7 +7,7 @@ const header = (bytes) => JSON.parse(new TextDecoder().decode(bytes.subarray(4, 
 const named = ({ layer, head }) => `${layer}.${head}`;
 
 const heads = [...read("head"), ...read("other")].map((bytes) => ({ bytes, ...header(bytes) }));
-const byName = new Map(heads.map((one) => [named(one), one]));
+const byName = new Map(heads.map((entry) => [named(entry), entry]));
 const [overview] = read("grid");
 const { heads: per, names } = overview ? header(overview) : { heads: 0, names: [] };
 let shown = heads[0];

@@ -168,17 +168,17 @@ const escaped = (character) => `U+${character.codePointAt(0).toString(16).toUppe
 /** A token -> [text, dimmed] pieces with nothing invisible in them; dimmed are word-piece marks, spaces, escapes. */
 export function pieces(token) {
   if (token === "") return [["(empty)", true]];
-  const found = [];
+  const segments = [];
   let done = 0;
   for (const { 0: part, index } of token.matchAll(PARTS)) {
     if (JOINED_EMOJI.test(part)) continue;
-    if (index > done) found.push([token.slice(done, index), false]);
-    found.push([part.startsWith(" ") ? "␣".repeat(part.length) : INVISIBLE.test(part) ? escaped(part) : part, true]);
+    if (index > done) segments.push([token.slice(done, index), false]);
+    segments.push([part.startsWith(" ") ? "␣".repeat(part.length) : INVISIBLE.test(part) ? escaped(part) : part, true]);
     done = index + part.length;
   }
-  if (done < token.length) found.push([token.slice(done), false]);
+  if (done < token.length) segments.push([token.slice(done), false]);
   const seated = (text) => text.replace(/^\p{M}/u, "◌$&"); // a lone accent needs something to sit on
-  return found.map(([text, dimmed]) => [seated(text), dimmed]);
+  return segments.map(([text, dimmed]) => [seated(text), dimmed]);
 }
 
 export const plain = (token) => pieces(token).map(([text]) => text).join("");

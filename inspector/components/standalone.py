@@ -20,11 +20,11 @@ def page(
     others: Sequence[bytes] = (),
     facts: Mapping[str, str] | None = None,
 ) -> str:
-    """Return a whole HTML document that shows one head, and the grid of all heads where it is given.
+    """Return a whole HTML document that shows one head, and the grid of all heads where its message is given.
 
     head_bytes, grid_bytes: messages of the components. others: further heads of the grid, which then open on a
-    click. facts: about the picture (model, text, ...), by name. The file makes no request: its Content-Security-Policy
-    forbids any, and lets no script run but the file's.
+    click. facts: name -> fact about the picture (model, text, ...). The file makes no request: its
+    Content-Security-Policy forbids requests, and lets no script run but the file's.
     """
     names = {"head": [head_bytes], "grid": [grid_bytes] if grid_bytes else [], "other": others}
     data = "\n".join(

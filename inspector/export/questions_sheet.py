@@ -24,7 +24,7 @@ from inspector.questions.asking import Answer
 from inspector.questions.filled import filled, needed, shown
 from inspector.questions.index import THEMES
 from inspector.questions.record.both import LANGUAGES, Language
-from inspector.questions.record.question import Part
+from inspector.questions.record.question import ClaimPart
 from inspector.wording import in_language
 
 WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.sheet") for language in LANGUAGES}
@@ -169,7 +169,7 @@ def _block(answer: Answer, language: Language) -> str:
     )
     lines = [
         f"<h3>{html.escape(page.heading(question.number, question.asked.of(language)))}</h3>",
-        f"<p><b>{page.SAID}</b> {html.escape(question.said.of(language))}</p>",
+        f"<p><b>{page.SAID}</b> {html.escape(question.claim.of(language))}</p>",
         f'<p class="badge {judged}">{_MARKS[judged]} {html.escape(verdict)}</p>',
     ]
     if answer.stands_in:
@@ -204,7 +204,7 @@ def _block(answer: Answer, language: Language) -> str:
     return "".join(lines)
 
 
-def _part(part: Part, held: bool, answer: Answer, language: Language) -> str:
+def _part(part: ClaimPart, held: bool, answer: Answer, language: Language) -> str:
     words, page, question = WORDS[language], PAGE[language], answer.question
     colon = ": " if language == "en" else "："
     checks = []
@@ -215,7 +215,7 @@ def _part(part: Part, held: bool, answer: Answer, language: Language) -> str:
         checks.append(html.escape(f"{name}{colon}{got}{words.needs(needed(check, question.numbers, language))}"))
     mark, said = ("true", page.HELD) if held else ("false", page.NOT_HELD)
     return (
-        f'<li><span class="badge {mark}">{_MARKS[mark]} {said}</span>{colon}{html.escape(part.said.of(language))}'
+        f'<li><span class="badge {mark}">{_MARKS[mark]} {said}</span>{colon}{html.escape(part.statement.of(language))}'
         f'<span class="small">{"<br>".join(checks)}</span></li>'
     )
 

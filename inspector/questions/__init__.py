@@ -10,8 +10,8 @@ answer.verdict  # "depends"
 answer.numbers["variance_by_width"]
 ```
 
-A theme of questions is a file of themes/; record/ says what a question is; asking.py measures and judges; written.py
-makes a table of answers; `python -m inspector.questions` prints it.
+A theme of questions is a file of themes/; record/ defines a question; asking.py measures and judges; written.py
+makes a table of answers, which `python -m inspector.questions` prints.
 """
 
 from __future__ import annotations

@@ -36,10 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def told(run: Callable[[], int]) -> int:
-    """Run a command, and tell what is wrong in one sentence."""
+    """Run a command and return its exit code; print one sentence and return 2 where something is wrong."""
     try:
         return run()
-    except Exception as error:  # of a command a reader gets one line, whatever fails
+    except Exception as error:  # a command shows its reader one line, whatever fails
         logging.getLogger(__name__).debug("failed", exc_info=True)
         known = isinstance(error, ValueError | OSError)
         wrong = failures.sentence(error, what="This", instead="Try another text or model.")
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def add_subject(parser: argparse.ArgumentParser) -> None:
-    """Add what is asked, of what and in which language."""
+    """Add the options for the questions, the model, the text and the language."""
     add = parser.add_argument
     add("--model", metavar="MODEL", default="minilm", help="a model's id or a folder (default: minilm)")
     add("--text", metavar="TEXT", help="the text to read; - reads it from standard input (default: an example)")
@@ -112,11 +112,11 @@ def _expected(file: str) -> dict[int, Mapping[str, Any]]:
     """Read what --json printed; ValueError for another file."""
     try:
         records = json.loads(Path(file).read_text(encoding="utf-8"))
-        expected = {int(one["number"]): one for one in records}
-        for one in records:
-            if one["verdict"] not in ("true", "false", "depends", None):
-                raise ValueError(f"no verdict: {one['verdict']!r}")
-            _ = [part["holds"] for part in one["parts"]]
+        expected = {int(record["number"]): record for record in records}
+        for record in records:
+            if record["verdict"] not in ("true", "false", "depends", None):
+                raise ValueError(f"no verdict: {record['verdict']!r}")
+            _ = [part["holds"] for part in record["parts"]]
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ValueError(f"{file} is not what --json printed.") from error
     if not expected:
@@ -132,7 +132,7 @@ def chosen_from(only: str | None, expected: Mapping[int, object] | None) -> list
     if only is None:
         return list(QUESTIONS) if expected is None else [find(number) for number in sorted(expected)]
     numbers: list[int] = []
-    for span in filter(None, (one.strip() for one in only.split(","))):
+    for span in filter(None, (piece.strip() for piece in only.split(","))):
         first, dash, last = span.partition("-")
         ends = (first.strip(), last.strip() if dash else first.strip())
         if not all(end.isdecimal() and len(end) <= 6 for end in ends):
@@ -175,21 +175,23 @@ def _print(answers: Sequence[Answer], options: argparse.Namespace) -> None:
 
     language: Language = options.language
     if options.json:
-        print(json.dumps([written.record(one, language) for one in answers], ensure_ascii=False, indent=1))
+        print(json.dumps([written.record(answer, language) for answer in answers], ensure_ascii=False, indent=1))
         return
-    for one in answers:
-        on = f"  [{one.measured_on}]" if one.stands_in else ""
-        print(f"{one.question.number:>3}  {one.verdict or '–':<7}  {one.question.asked.of(language)}{on}")
-        if one.problem is not None:
-            told = one.problem.of(language)
+    for answer in answers:
+        stand_in = f"  [{answer.measured_on}]" if answer.stands_in else ""
+        print(
+            f"{answer.question.number:>3}  {answer.verdict or '–':<7}  {answer.question.asked.of(language)}{stand_in}"
+        )
+        if answer.problem is not None:
+            result = answer.problem.of(language)
         else:
-            told = written.sentence(one.numbers, one.question.numbers, language)
-        if told:
-            print(f"              {told}")
+            result = written.sentence(answer.numbers, answer.question.numbers, language)
+        if result:
+            print(f"              {result}")
 
 
 def _whole(chosen: Sequence[Question], subject: Subject, options: argparse.Namespace) -> None:
-    """Run the long experiments, one after the other, and print what each gave."""
+    """Run the long experiments, one after the other, and print the numbers of each."""
     from inspector.questions import written
     from inspector.questions.record.question import verdict
 
@@ -202,16 +204,16 @@ def _whole(chosen: Sequence[Question], subject: Subject, options: argparse.Names
         if not options.json:
             print(f"{question.number:>3}  {question.asked.of(language)}")
             print(f"     {whole.about.of(language)}", flush=True)
-        of = subject if question.of is None else subject.within(question.of)
-        found = whole.run(of, progress(f"question {question.number}, step"))
+        asked_subject = subject if question.of is None else subject.within(question.of)
+        measurement = whole.run(asked_subject, progress(f"question {question.number}, step"))
         print(file=sys.stderr)
-        judged = verdict(whole.parts, found.numbers)
-        parts = written.parts(whole.parts, found.numbers, language)
+        judged = verdict(whole.parts, measurement.numbers)
+        parts = written.parts(whole.parts, measurement.numbers, language)
         if options.json:
-            numbers = {name: float(value) for name, value in found.numbers.items()}
+            numbers = {name: float(value) for name, value in measurement.numbers.items()}
             records.append({"number": question.number, "verdict": judged, "parts": parts, "numbers": numbers})
             continue
-        print(f"     {judged}: {written.sentence(found.numbers, whole.numbers, language)}")
+        print(f"     {judged}: {written.sentence(measurement.numbers, whole.numbers, language)}")
         for part in parts:
             print(f"     {'+' if part['holds'] else '-'} {part['said']}")
     if options.json:
@@ -219,7 +221,7 @@ def _whole(chosen: Sequence[Question], subject: Subject, options: argparse.Names
 
 
 def progress(what: str) -> Watch:
-    """Make what tells on stderr how far something is, on one line."""
+    """Make a watch that prints on stderr, on one line, how many steps are done."""
 
     def tell(done: int, total: int) -> None:
         print(f"\r{what} {min(done + 1, total)} of {total}   ", end="", file=sys.stderr, flush=True)

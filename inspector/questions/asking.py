@@ -1,4 +1,4 @@
-"""Ask a question of a model and a text: measure, judge each part, and say what follows."""
+"""Ask a question of a model and a text: measure, judge each part, and give the verdict."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Answer:
     """The numbers of a question's measure on a model and a text, and the verdict that follows from it.
 
     verdict: None where nothing could be measured; `problem` says why. asked_of: the id of the reader's model.
-    measured_on: the id of the model whose numbers these are, another one where the reader's cannot be asked; None where
-    no loaded model takes part. text: what that model read. held: of each part whether it holds.
+    measured_on: the id of the model that was measured, a stand-in where the reader's cannot be asked; None where no
+    loaded model takes part. text: the text that the measured model read. held: for each part, whether it holds.
     """
 
     question: Question
@@ -35,14 +35,14 @@ class Answer:
 
     @property
     def stands_in(self) -> bool:
-        """True if the reader's model cannot be asked, and another one was."""
+        """True if the reader's model cannot be asked, and another model was measured in its place."""
         return self.measured_on not in (None, self.asked_of)
 
 
 def ask(question: Question, subject: Subject) -> Answer:
-    """Measure a question on a subject, or on the model that stands in where the subject's cannot be asked.
+    """Measure a question on a subject, or on the stand-in where the subject's model cannot be asked.
 
-    What fails is told in the answer's `problem`, in a sentence.
+    The answer's `problem` is a sentence on what failed.
     """
     asked_of = subject.loaded.card.id
     if question.measure is None:
@@ -55,24 +55,24 @@ def ask(question: Question, subject: Subject) -> Answer:
                 subject = subject.within(question.of)
                 measured_on, text = subject.loaded.card.id, subject.text
             try:
-                found = question.measure(subject)
+                measurement = question.measure(subject)
             except UnanswerableError as error:
                 return Answer(question, asked_of, None, {}, measured_on=measured_on, text=text, problem=error.why)
-            held = tuple(part.holds(found.numbers) for part in question.parts)
+            held = tuple(part.holds(measurement.numbers) for part in question.parts)
     except ValueError as error:
         problem = _sentence(str(error), subject)
         return Answer(question, asked_of, None, {}, measured_on=measured_on, text=text, problem=problem)
-    judged = verdict(question.parts, found.numbers)
-    return Answer(question, asked_of, judged, found.numbers, held, found.picture, measured_on, text)
+    judged = verdict(question.parts, measurement.numbers)
+    return Answer(question, asked_of, judged, measurement.numbers, held, measurement.picture, measured_on, text)
 
 
-def _sentence(said: str, subject: Subject) -> Both:
-    """Make a sentence of a reason that begins small and has no end, as those for the middle of a sentence do.
+def _sentence(reason: str, subject: Subject) -> Both:
+    """Make a sentence from a reason that starts with a small letter and has no full stop.
 
-    The instrument gives its reasons in English alone, and the Chinese says so.
+    The instrument gives reasons in English alone; the Chinese text says so.
     """
-    first = said[:1] if said.startswith(subject.loaded.card.id) else said[:1].upper()
-    english = f"{first}{said[1:]}" + ("" if said.endswith((".", "!", "?", "。")) else ".")
+    first = reason[:1] if reason.startswith(subject.loaded.card.id) else reason[:1].upper()
+    english = f"{first}{reason[1:]}" + ("" if reason.endswith((".", "!", "?", "。")) else ".")
     return Both(english, f"原因（英文原文）：{english}")
 
 

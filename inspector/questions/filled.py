@@ -1,10 +1,10 @@
-r"""The measured numbers of a question as a reader sees them: in its formula, in its table, and in what a check needs.
+r"""The measured numbers of a question as a reader sees them: in the formula, in the table, and in the needs of checks.
 
 ```python
 from inspector.questions.filled import filled, shown
 
 filled(r"\frac{Var}{d_k} = <drawn>", {"drawn": 2.9e-4})  # \frac{Var}{d_k} = 2.90\times10^{-4}
-shown(0.25, Quantity(Both("share", "占比"), "%"), "en")  # "25 %"
+shown(0.25, Label(Both("share", "占比"), "%"), "en")  # "25 %"
 ```
 """
 
@@ -15,13 +15,13 @@ import re
 from collections.abc import Callable, Mapping
 
 from inspector.questions.record.both import Both, Language
-from inspector.questions.record.checks import Check, Numbers
-from inspector.questions.record.question import Quantity
+from inspector.questions.record.checks import NumberCheck, Numbers
+from inspector.questions.record.question import Label
 from models.formatting import number
 
-_COUNTED = 1e9  # from here on a whole number is shown in three digits too
-_SMALL = 1e-3  # and below it one with decimals as a power of ten
-_SHARE = Quantity(Both("share", "份额"), "%")
+_COUNTED = 1e9  # from this size on a whole number is shown in three digits too
+_SMALL = 1e-3  # below this size a number with decimals is shown as a power of ten
+_SHARE = Label(Both("share", "份额"), "%")
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -29,7 +29,7 @@ def filled(formula: str, numbers: Numbers) -> str:
     """Put the measured numbers into a formula, LaTeX, in place of their names: `<name>`."""
     return re.sub(
         r"<([A-Za-z]\w*)>",
-        lambda found: _latex(numbers[found[1]]) if found[1] in numbers else found[0],
+        lambda match: _latex(numbers[match[1]]) if match[1] in numbers else match[0],
         formula,
     )
 
@@ -48,22 +48,22 @@ def lines_of(formula: str) -> list[str]:
     return [line for line in [*lines, line.strip()] if line]
 
 
-def shown(value: float, quantity: Quantity | None, language: Language) -> str:
-    """Write a number with its unit: three digits, or all of what was counted; "%" is times 100."""
-    return _with_unit(value, quantity, language, _digits)
+def shown(value: float, label: Label | None, language: Language) -> str:
+    """Write a number with its unit: three digits, or all digits of a count; "%" is times 100."""
+    return _with_unit(value, label, language, _digits)
 
 
-def needed(check: Check, quantities: Mapping[str, Quantity], language: Language) -> str:
-    """Write what a check needs of its number, like `Check.needs`, with a reader's names and units: "< 5 %"."""
-    quantity = quantities.get(check.number)
+def needed(check: NumberCheck, labels: Mapping[str, Label], language: Language) -> str:
+    """Write what a check needs of its number, like `NumberCheck.needs`, with a reader's names and units: "< 5 %"."""
+    label = labels.get(check.number)
     if isinstance(check.bound, str):
-        other = quantities[check.bound].name.of(language) if check.bound in quantities else check.bound
+        other = labels[check.bound].name.of(language) if check.bound in labels else check.bound
         bound = other if check.times == 1 else f"{_short(check.times)} × {other}"
         bound = f"“{bound}”" if language == "zh" and check.times == 1 else bound
     else:
-        bound = _with_unit(check.bound, quantity, language, _short)
+        bound = _with_unit(check.bound, label, language, _short)
     if check.relation == "±":
-        return f"{bound} ± {_with_unit(check.within, quantity, language, _short)}"
+        return f"{bound} ± {_with_unit(check.within, label, language, _short)}"
     if check.relation == "± %":
         return f"{bound} ± {_with_unit(check.within, _SHARE, language, _short)}"
     return f"{check.relation} {bound}"
@@ -75,8 +75,8 @@ def brief(value: float) -> str:
     return f"{mantissa} × 10{str(int(power)).translate(_RAISED)}" if power else mantissa
 
 
-def _with_unit(value: float, quantity: Quantity | None, language: Language, digits: Callable[[float], str]) -> str:
-    unit = "" if quantity is None else quantity.unit
+def _with_unit(value: float, label: Label | None, language: Language, digits: Callable[[float], str]) -> str:
+    unit = "" if label is None else label.unit
     unit = unit.of(language) if isinstance(unit, Both) else unit
     written = digits(100 * value if unit == "%" else value)
     if unit == "%" and language == "zh":

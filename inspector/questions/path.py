@@ -1,4 +1,4 @@
-r"""A teacher's path: questions in an order, with own words before each, as the two parameters of a link.
+r"""A teacher's path: questions in an order, each after a few words of the teacher's, as two parameters of a link.
 
 ```python
 path = Path((Step(16, "Begin with the scale."), Step(41)))
@@ -17,7 +17,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 MOST_STEPS = 30
-ROOM = 1_500  # letters of all words together; one beyond ASCII takes as many as its bytes, three of a Chinese one
+ROOM = 1_500  # letters of all words together; a letter beyond ASCII counts as its bytes, a Chinese one as three
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # would turn the text after them
 
 
@@ -42,7 +42,7 @@ class Path:
 
 
 def encode(path: Path) -> dict[str, str]:
-    """Write a path as the parameters of a link; without "path_words" where there are none."""
+    """Write a path as the parameters of a link; without "path_words" where no step has words."""
     texts = [re.sub(r"[\\|]", r"\\\g<0>", plain(step.words)) for step in path.steps]
     words = "|".join(texts)
     given = {"path": ".".join(str(step.number) for step in path.steps)}
@@ -50,39 +50,41 @@ def encode(path: Path) -> dict[str, str]:
 
 
 def room(path: Path) -> int:
-    """Count the letters that a path has left; fewer than 0 for one that is too long for a link."""
+    """Count the letters that a path has left; below 0 where the path is too long for a link."""
     return ROOM - _size(encode(path).get("path_words", ""))
 
 
 def decode(numbers: str, words: str, *, known: Collection[int]) -> Path:
-    """Read a path from the parameters of a link; ValueError, with a sentence, for what is none.
+    """Read a path from the parameters of a link; ValueError, with a sentence, for a link that holds no path.
 
-    known: the questions that there are.
+    known: the numbers of all questions.
     """
-    named = numbers.split(".")
-    if len(named) > MOST_STEPS:
+    parts = numbers.split(".")
+    if len(parts) > MOST_STEPS:
         raise ValueError(f"The link's path has more than {MOST_STEPS} questions, which is the most.")
-    if not all(re.fullmatch(r"[0-9]{1,6}", one) for one in named):
+    if not all(re.fullmatch(r"[0-9]{1,6}", part) for part in parts):
         raise ValueError("The link's path is no list of numbers with dots between, such as 16.35.41.")
-    found = [int(one) for one in named]
-    if unknown := [number for number in found if number not in known]:
+    asked = [int(part) for part in parts]
+    if unknown := [number for number in asked if number not in known]:
         raise ValueError(f"The link's path asks for question {unknown[0]}, which there is not.")
-    if twice := [number for number in found if found.count(number) > 1]:
+    if twice := [number for number in asked if asked.count(number) > 1]:
         raise ValueError(f"The link's path has question {twice[0]} more than once.")
     if _size(words) > ROOM:
         raise ValueError(f"The words of the link's path are longer than the {ROOM:,} letters that fit.")
     texts = [plain(re.sub(r"\\([\\|])", r"\1", text)) for text in re.findall(r"(?:^|\|)((?:\\[\\|]|[^|])*)", words)]
-    if len(texts) > len(found):
+    if len(texts) > len(asked):
         raise ValueError("The link's path has words for more questions than it has.")
-    texts += [""] * (len(found) - len(texts))
-    return Path(tuple(Step(number, text) for number, text in zip(found, texts, strict=True)))
+    texts += [""] * (len(asked) - len(texts))
+    return Path(tuple(Step(number, text) for number, text in zip(asked, texts, strict=True)))
 
 
 def plain(text: str) -> str:
-    """Keep of a stranger's text what is seen: no control characters but line ends, and none that turn its direction."""
+    """Drop from a stranger's text all control characters but line ends, and characters that turn the direction."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    seen = (one for one in text if one == "\n" or (unicodedata.category(one) not in ("Cc", "Cs")))
-    return "".join(one for one in seen if one not in _DIRECTIONS).strip()
+    seen = (
+        character for character in text if character == "\n" or (unicodedata.category(character) not in ("Cc", "Cs"))
+    )
+    return "".join(character for character in seen if character not in _DIRECTIONS).strip()
 
 
 def _size(text: str) -> int:

@@ -18,16 +18,16 @@ from inspector.questions.asking import Answer
 from inspector.questions.filled import shown
 from inspector.questions.record.both import Both, Language
 from inspector.questions.record.checks import Numbers
-from inspector.questions.record.question import Part, Quantity
+from inspector.questions.record.question import ClaimPart, Label
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NO_VERDICT = "none"  # of a question that could not be asked, where verdicts are compared
+NO_VERDICT = "none"  # stands for the verdict of a question that could not be asked, where verdicts are compared
 
 
 def table(answers: Iterable[Answer], language: Language = "en") -> pd.DataFrame:
-    """Table answers, a row each; the question and the names of its numbers in a language, the verdict as in Answer."""
+    """Make a table of answers, a row each: questions and names of numbers in a language, the verdict as in Answer."""
     import pandas as pd
 
     columns = ["number", "question", "verdict", "numbers", "measured_on", "problem"]
@@ -45,23 +45,22 @@ def table(answers: Iterable[Answer], language: Language = "en") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def sentence(numbers: Numbers, quantities: Mapping[str, Quantity], language: Language) -> str:
+def sentence(numbers: Numbers, labels: Mapping[str, Label], language: Language) -> str:
     """Write measured numbers in a row, each after its name: "largest weight: 0.91; heads: 12"."""
     colon, semicolon = (": ", "; ") if language == "en" else ("：", "；")
-    named = {name: quantities.get(name, Quantity(Both(name, name))) for name in numbers}
+    named = {name: labels.get(name, Label(Both(name, name))) for name in numbers}
     return semicolon.join(
-        f"{quantity.name.of(language)}{colon}{shown(numbers[name], quantity, language)}"
-        for name, quantity in named.items()
+        f"{label.name.of(language)}{colon}{shown(numbers[name], label, language)}" for name, label in named.items()
     )
 
 
 def record(answer: Answer, language: Language = "en") -> dict[str, Any]:
-    """Give all of an answer but its figure as values that JSON holds; a number that is not finite is None."""
+    """Give an answer, without its figure, as values for JSON; a number that is not finite is None."""
     question = answer.question
     return {
         "number": question.number,
         "question": question.asked.of(language),
-        "said": question.said.of(language),
+        "said": question.claim.of(language),
         "verdict": answer.verdict,
         "parts": parts(question.parts, answer.numbers, language),
         "numbers": {name: _plain(value) for name, value in answer.numbers.items()},
@@ -72,11 +71,11 @@ def record(answer: Answer, language: Language = "en") -> dict[str, Any]:
     }
 
 
-def parts(claimed: Sequence[Part], numbers: Numbers, language: Language) -> list[dict[str, Any]]:
-    """List the parts of a claim: what is said, whether it holds, and each check with what it needs and got."""
+def parts(claimed: Sequence[ClaimPart], numbers: Numbers, language: Language) -> list[dict[str, Any]]:
+    """List the parts of a claim: the statement, whether it holds, and each check with its bound and its number."""
     return [
         {
-            "said": part.said.of(language),
+            "said": part.statement.of(language),
             "holds": part.holds(numbers) if numbers else None,
             "checks": [
                 {"number": check.number, "needs": check.needs, "value": _plain(numbers.get(check.number, math.nan))}
@@ -88,26 +87,26 @@ def parts(claimed: Sequence[Part], numbers: Numbers, language: Language) -> list
 
 
 def changes(answers: Iterable[Answer], expected: Mapping[int, Mapping[str, Any]]) -> list[str]:
-    """Tell every verdict, and every part, that is not what a run before gave; expected: its records by number."""
-    found = []
+    """Tell which verdicts and parts differ from an earlier run; expected: the earlier run's records, by number."""
+    sentences = []
     for answer in answers:
         now, before = record(answer), expected.get(answer.question.number)
         if before is None:
             continue
         if now["verdict"] != before["verdict"]:
-            was, became = (one["verdict"] or NO_VERDICT for one in (before, now))
+            was, became = (state["verdict"] or NO_VERDICT for state in (before, now))
             why = f" ({answer.problem.en})" if answer.problem else ""
-            found.append(f"question {answer.question.number}: was {was}, is {became}{why}")
+            sentences.append(f"question {answer.question.number}: was {was}, is {became}{why}")
             continue
-        held = [[part["holds"] for part in one["parts"]] for one in (before, now)]
+        held = [[part["holds"] for part in state["parts"]] for state in (before, now)]
         if held[0] != held[1]:
             wrong = [str(row + 1) for row, (was, became) in enumerate(zip(*held, strict=False)) if was != became]
             if len(held[0]) != len(held[1]):
                 wrong = ["the number of parts"]
-            found.append(
+            sentences.append(
                 f"question {answer.question.number}: of the same verdict, other parts hold: {', '.join(wrong)}"
             )
-    return found
+    return sentences
 
 
 def _plain(value: float) -> float | None:

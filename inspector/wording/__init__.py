@@ -1,4 +1,4 @@
-"""Every word that a reader sees: a folder a language, a file a page. The language is chosen here, and nowhere else.
+"""Every word that a reader sees: a folder a language, a file a page. Only this module chooses the language.
 
 A sentence is Markdown; every token of a text goes through `inspector.text.token`, which shows it letter by letter.
 
@@ -51,7 +51,7 @@ LANGUAGE = "en"
 
 
 def in_language(language: str, name: str) -> ModuleType:
-    """Return the module `name` in a language, for what is written in several: in_language("zh", "questions.page")."""
+    """Return the module `name` in a language, for pages in several languages: in_language("zh", "questions.page")."""
     return import_module(f"inspector.wording.{FOLDERS[language]}.{name}")
 
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from inspector.components.head import Part, Whole
+from inspector.components.head import ColouredHead, WholeMap
 from inspector.plots import theme
 from tests.browser.drawing import N, events, frame, head_message, pixel, point, show, tooltip, weights
 
@@ -18,7 +18,7 @@ LABELS = tuple(f"t{position}" for position in range(SIZE))
 def window(**changes):
     """60 by 60 of a text of 600 tokens, from query 100 and key 200 on."""
     picture = np.full((30, 30), 9, np.uint8)
-    return head_message(weights(SIZE, SIZE), LABELS, first=(100, 200), whole=Whole(600, 600, picture), **changes)
+    return head_message(weights(SIZE, SIZE), LABELS, first=(100, 200), whole=WholeMap(600, 600, picture), **changes)
 
 
 def sight(tab):
@@ -120,7 +120,7 @@ def test_what_is_in_sight_stays_when_the_window_moves(tab):
     press(tab, "+")
     query, key, rows, cols = sight(tab)
     changed = head_message(
-        weights(SIZE, SIZE), LABELS, first=(105, 205), whole=Whole(600, 600, np.zeros((30, 30), np.uint8))
+        weights(SIZE, SIZE), LABELS, first=(105, 205), whole=WholeMap(600, 600, np.zeros((30, 30), np.uint8))
     )
     show(tab, "head", changed)
     assert sight(tab) == [query - 5, key - 5, rows, cols]
@@ -129,7 +129,7 @@ def test_what_is_in_sight_stays_when_the_window_moves(tab):
 def test_several_heads_have_a_colour_and_a_number_each(tab):
     maps = [weights(seed=head) for head in (3, 7)]
     mean = np.mean(maps, axis=0, dtype=np.float64).astype(np.float32)
-    parts = [Part(f"head {head}", values) for head, values in zip((3, 7), maps, strict=True)]
+    parts = [ColouredHead(f"head {head}", values) for head, values in zip((3, 7), maps, strict=True)]
     show(tab, "head", head_message(mean, parts=parts, quantity="mean weight"))
     assert tab.locator(".legend > span").all_inner_texts() == ["head 3", "head 7"]
     point(tab, 4, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from inspector.components.head import Linked
+from inspector.components.head import LinkedTokens
 from tests.browser.drawing import frame, head_message, show, weights
 
 LEFT = ("the", "cat", "un", "##tamed", "sat")
@@ -14,7 +14,7 @@ RIGHT_NUMBERS = (None, 1, 2, None, 4)
 
 
 def message(tokens, numbers, *, name="pair"):
-    linked = Linked(name, numbers, numbers)
+    linked = LinkedTokens(name, numbers, numbers)
     return base64.b64encode(head_message(weights(5, 5), tokens=tokens, linked=linked)).decode()
 
 

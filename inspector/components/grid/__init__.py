@@ -1,4 +1,4 @@
-"""The grid of all heads of a stream: small pictures, framed by role, of which a click opens one.
+"""The grid of all heads of a stream: small pictures, framed by role; a click opens a head.
 
 ```python
 pictures = quantise(np.stack([trace.pooled(layer=layer, side=24) for layer in range(6)]))

@@ -68,10 +68,10 @@ def grid_bytes(
     A row is an attention, and (row, head) a place: not the model's layer, where not all layers attend.
 
     tokens: the text's length. selected: the open place. notes: a short text for each place, shown with the enlarged
-    thumbnail, "entropy 1.23 nats". names: of the rows; "layer 0" and so on where left out; columns: what they count,
-    and labels what each is called where they are not 0, 1, 2. crossed: the places of all that are crossed out, where a
-    click crosses out or takes that back instead of opening; None where it opens. measures: by what heads can be sorted,
-    each with a number for each place, None where it has none. roles: what each head does. options: how the heads are
+    thumbnail, "entropy 1.23 nats". names: of the rows; "layer 0" and so on where left out. columns: the name of what a
+    column counts; labels: the columns' names where they are not 0, 1, 2. crossed: the places that are crossed out,
+    where a click crosses a head out or takes that back; None where a click opens the head. measures: the measures to
+    sort heads by, each with a number for each place, or None. roles: what each head does. options: how the heads are
     sorted and which are shown.
     """
     layers, heads, rows, cols = pictures.shape
@@ -119,9 +119,9 @@ def sides(sites: Sequence[AttentionSite]) -> dict[str, int]:
 
 
 def readable_top(cells: NDArray[np.float32]) -> float:
-    """Return a top of the colours that shows a long text's weights: 99 of 100 cells that are not 0 lie below it.
+    """Return a top of the colours that shows a long text's weights: 99 of 100 cells that are not 0 lie below the top.
 
-    Rounded up to two digits, so that it can be said as it is; 1 at most, and 1 where every cell is 0.
+    The top is rounded up to two digits, so that it reads exactly; 1 at most, and 1 where every cell is 0.
     """
     seen = cells[cells > 0]
     if not seen.size:
@@ -157,9 +157,9 @@ def importance_bytes(
     crossed: Collection[tuple[int, int]],
     names: Sequence[str] | None = None,
 ) -> bytes:
-    """Pack what each head is worth: a cell of one colour for each head of a stream, blank where not measured yet.
+    """Pack the importance of each head: a cell of one colour for each head of a stream, blank where not measured yet.
 
-    measured: rows of inspector.importance, a stream's, whose "layer" is the row of the grid. by: "moved", from 0 (the
+    measured: a stream's rows of inspector.importance, whose "layer" is the row of the grid. by: "moved", from 0 (the
     background) up, on the sequential scale; "surprise", which may be below 0, on the diverging scale: indigo where the
     true tokens surprise more without the head. crossed: heads that are dropped, as (row, head). names: of the rows,
     where they are not "layer 0" and so on.

@@ -57,7 +57,7 @@ SORTED_BY = {
 
 
 def roles(measures: pd.DataFrame) -> Roles:
-    """Return the roles of one stream's heads; measures: of heads.measure, a row per layer and head, with the label."""
+    """Return the roles of one stream's heads; measures: the table of heads.measure, with the labels."""
     return Roles(by_layer(measures["label"], measures), MEANINGS, COLOURS)
 
 

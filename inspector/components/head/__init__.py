@@ -6,6 +6,14 @@ message.to_bytes()  # draw(root, bytes, emit) of index.js reads it
 ```
 """
 
-from inspector.components.head.message import Beside, HeadMessage, HeadOptions, Linked, Part, Segments, Whole
+from inspector.components.head.message import (
+    ColouredHead,
+    HeadMessage,
+    HeadOptions,
+    LinkedTokens,
+    Segments,
+    SharedLayout,
+    WholeMap,
+)
 
-__all__ = ["Beside", "HeadMessage", "HeadOptions", "Linked", "Part", "Segments", "Whole"]
+__all__ = ["ColouredHead", "HeadMessage", "HeadOptions", "LinkedTokens", "Segments", "SharedLayout", "WholeMap"]

@@ -18,7 +18,7 @@ export class Filter {
     this.named = { queries: named(matrix.queries), keys: named(matrix.keys) };
     this.between = matrix.segments && BETWEEN[between];
     this.bright = tokens || this.between ? this.mark((query, key) => this.isBright(query, key)) : null;
-    this.kept = this.chooseLines(readLines(lines));
+    this.drawn = this.chooseLines(readLines(lines));
   }
 
   /** Whether the cell stands out in the heatmap. */
@@ -35,7 +35,7 @@ export class Filter {
   }
 
   keepsAt(place) {
-    return !this.kept || this.kept[place] === 1;
+    return !this.drawn || this.drawn[place] === 1;
   }
 
   mark(passes) {

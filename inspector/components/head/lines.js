@@ -130,9 +130,9 @@ export class Lines {
   ofFocus() {
     const { query, key, chosen } = this.focus;
     const { matrix } = this;
-    const found =
+    const candidates =
       query !== undefined ? matrix.row(query) : key !== undefined ? matrix.column(key) : chosen.flatMap((pin) => matrix.row(pin));
-    const entries = found.filter((entry) => this.filter.keeps(entry));
+    const entries = candidates.filter((entry) => this.filter.keeps(entry));
     entries.sort(strongestFirst);
     return { entries, among: entries.filter(({ value }) => value !== 0).length };
   }
@@ -159,8 +159,8 @@ export class Lines {
   /** The entry at the cursor, which is drawn even where the filter leaves it out. */
   cell(entries) {
     const { query, key } = this.focus;
-    const found = entries.find((entry) => entry.key === key);
-    if (found || Number.isNaN(this.matrix.at(query, key))) return found;
+    const drawn = entries.find((entry) => entry.key === key);
+    if (drawn || Number.isNaN(this.matrix.at(query, key))) return drawn;
     entries.push({ query, key, value: this.matrix.at(query, key) });
     return entries.at(-1);
   }
@@ -227,7 +227,7 @@ export class Lines {
       const text = tokens[token];
       item.style.top = `${row * this.rowHeight}px`;
       item.dataset[`${name}Token`] = token;
-      if (item.said !== text) fillToken(item.firstChild, (item.said = text));
+      if (item.tokenText !== text) fillToken(item.firstChild, (item.tokenText = text));
       item.classList.toggle("dim", !this.filter.named[plural][token]);
       item.classList.toggle("on", this.focus[plural].includes(token));
       item.classList.toggle("chosen", name === "query" && chosen.includes(token));

@@ -35,8 +35,8 @@ export class Linked {
   /** Finds the places of a query's and a key's number in this head. */
   places({ query, key }) {
     const holding = (numbers, wanted) => (wanted === null ? [] : numbers.flatMap((n, at) => (n === wanted ? [at] : [])));
-    const found = { queries: holding(this.numbers.queries, query), keys: holding(this.numbers.keys, key) };
-    return found.queries.length || found.keys.length ? found : null;
+    const places = { queries: holding(this.numbers.queries, query), keys: holding(this.numbers.keys, key) };
+    return places.queries.length || places.keys.length ? places : null;
   }
 
   close() {

@@ -2,7 +2,7 @@
 import { LEVELS, MASKED, clamp } from "../shared.js";
 
 const PRINTED = 5; // weights printed beside their tokens, at most
-const DIGITS = 3; // of what is said at once; all of them follow in a line of their own
+const DIGITS = 3; // of a number at first sight; all digits follow in a separate line
 const WORTH_PRINTING = 0.05; // of the colour scale's top
 const FULL = 2 ** -126; // smaller float32 numbers have fewer digits, and so have their logarithms
 
@@ -64,7 +64,7 @@ export class Matrix {
     const levelOf = (at) => Math.ceil((LEVELS * Math.min(Math.abs(values[at]), vmax)) / vmax) || 0; // 0 where masked
     const counts = new Uint32Array(LEVELS + 1);
     for (let at = 0; at < values.length; at++) if (filter.keepsAt(at)) counts[levelOf(at)]++;
-    const among = counts.subarray(1).reduce((sum, one) => sum + one, 0);
+    const among = counts.subarray(1).reduce((sum, count) => sum + count, 0);
     let least = 1;
     if (among > all) for (let sum = counts[(least = LEVELS)]; sum < most && least > 1; sum += counts[--least]);
     const entries = [];
@@ -112,7 +112,7 @@ export class Matrix {
     return [names, told, ...this.ofParts(query, key), ...this.aboutRow(query, value), [exactly]];
   }
 
-  /** Three significant digits, as everything that is said at once. */
+  /** Three significant digits, as every number at first sight. */
   brief(value) {
     return this.format(value, DIGITS);
   }

@@ -1,4 +1,4 @@
-"""The message of one head: its exact weights with tokens, and what else the view can show beside them."""
+"""The message of one head: the exact weights with tokens, and everything else that the view can show."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Linked:
-    """The heads on one page that light up each other's tokens while the reader looks at one: heads with the same name.
+class LinkedTokens:
+    """The tokens of a head that light up with tokens of other heads on the page, while the reader looks at them.
 
-    queries, keys: a number for each token; tokens of linked heads belong together where it is equal. None: there is no
-    counterpart.
+    name: links all heads with the same name. queries, keys: a number for each token; tokens with an equal number belong
+    together, and None is a token without a counterpart.
     """
 
     name: str
@@ -33,11 +33,11 @@ class Linked:
 
 
 @dataclass(frozen=True)
-class Beside:
-    """The tokens of all heads that stand beside each other: heads with an equal Beside get one origin and cell size.
+class SharedLayout:
+    """The layout of heads that stand beside each other: heads with an equal layout get one origin and cell size.
 
-    queries, keys: their labels, each once. rows, columns: how many the largest map has; 0 where maps are so unlike that
-    cells of one size would make one of them tiny.
+    queries, keys: the labels of all heads, each once. rows, columns: how many the largest map has; 0 where the maps'
+    sizes differ so much that cells of one size would make a map tiny.
     """
 
     queries: tuple[str, ...]
@@ -48,7 +48,7 @@ class Beside:
     UNLIKE: ClassVar[float] = 1.5
 
     @classmethod
-    def around(cls, maps: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Beside:
+    def around(cls, maps: Sequence[tuple[Sequence[str], Sequence[str]]]) -> SharedLayout:
         """Collect the labels of maps, each given by its queries and keys."""
         labels = [tuple(dict.fromkeys(label for side in sides for label in side)) for sides in zip(*maps, strict=True)]
         counts = [[len(side) for side in sides] for sides in zip(*maps, strict=True)]
@@ -67,10 +67,11 @@ class Segments:
 
 @dataclass(frozen=True)
 class HeadOptions:
-    """The switches in the view of a head, as a link holds them; "" is what the view starts with.
+    """The switches in the view of a head, as a link holds them; "" is the view's default.
 
     lines: "top3", the strongest of each query, 1 to 10; "above0.05", from a value on. between: "ab", queries of the
-    text and keys of its pair; "ba"; "a" and "b" within one. tokens: a part of those that stand out.
+    text and keys of its pair; "ba", the other way; "a" and "b", within the text and within its pair. tokens: letters of
+    the tokens that stand out.
     """
 
     lines: str = ""
@@ -91,16 +92,16 @@ class HeadOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """One of several heads whose mean is drawn, with lines in a separate colour; weights: float32 [Q, T]."""
+class ColouredHead:
+    """A head of several whose mean is drawn, with lines in a separate colour; weights: float32 [Q, T]."""
 
     name: str
     weights: NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
-    """The whole map of which a window is drawn: its number of queries and keys, and its picture uint8 [rows, cols].
+class WholeMap:
+    """The whole map that a drawn window is cut from: the numbers of queries and keys, and a picture uint8 [rows, cols].
 
     picture: made by pack.quantise.
     """
@@ -124,17 +125,17 @@ class HeadMessage:
     HeadMessage(weights=trace.attention(layer=3, head=7), queries=trace.tokens, keys=trace.tokens).to_bytes()
     ```
 
-    colours: of the scale; None for the sequential scale, or the diverging one where `diverging`. layer and head: the
-    place in a grid on the same page, which frames it. chosen: the pinned query, or several. vmax: top of the colour
-    scale. diverging: the values are signed, in [-vmax, vmax], and `colours` has an odd number of stops with zero in the
-    middle. first: query and key that a window of a long text begins with. linked: the tokens' counterparts in other
-    heads on the page. quantity: the name of the values, in the singular ("score", "difference of weights"). rows: what
-    is told of each query's whole row, and its scores, on hover. segments: of a text and its pair. options: the reader's
-    switches, of a page that keeps them. parts: the heads of which `weights` is the mean, for lines in a colour each.
-    whole: the map that this is a window of. compact: for a page that names the head itself and shows it at once with
-    the grid; no title is drawn, and the map is no taller than the window leaves. beside: the heads with which it is
-    aligned. lines: drawn beside or under the map; without them it stands alone, without their switches. Raises
-    ValueError for what does not fit together, and for more parts than fit a message.
+    colours: of the scale; None for the sequential scale, or the diverging scale where `diverging`. layer and head: the
+    head's place in a grid on the same page, where a frame marks it. chosen: the pinned query, or several. vmax: top of
+    the colour scale. diverging: the values are signed, in [-vmax, vmax], and `colours` has an odd number of stops with
+    zero in the middle. first: the first query and key of a window of a long text. linked: the tokens' counterparts in
+    other heads on the page. quantity: the name of the values, in the singular ("score", "difference of weights"). rows:
+    numbers of each query's whole row, and its scores, shown on hover. segments: of a text and its pair. options: the
+    reader's switches, where the page keeps them. parts: the heads whose mean is `weights`, for lines in a colour each.
+    whole: the map, where `weights` is a window of it. compact: for a page that names the head itself and shows the grid
+    at once; no title is drawn, and the map is no taller than the window leaves. beside: the layout that the head shares
+    with others. lines: False for a map alone, without lines and their switches. Raises ValueError for values that do
+    not fit together, and for more parts than fit a message.
     """
 
     weights: NDArray[np.float32] = field(kw_only=False)
@@ -149,15 +150,15 @@ class HeadMessage:
     vmax: float = 1.0
     diverging: bool = False
     first: tuple[int, int] = (0, 0)
-    linked: Linked | None = None
+    linked: LinkedTokens | None = None
     quantity: str = "weight"
     rows: RowStatistics | None = None
     segments: Segments | None = None
     options: HeadOptions | None = None
-    parts: Sequence[Part] = ()
-    whole: Whole | None = None
+    parts: Sequence[ColouredHead] = ()
+    whole: WholeMap | None = None
     compact: bool = False
-    beside: Beside | None = None
+    beside: SharedLayout | None = None
     lines: bool = True
 
     def __post_init__(self) -> None:
@@ -202,7 +203,9 @@ class HeadMessage:
             "parts": _parts(self.parts),
             "whole": self.whole.header if self.whole else None,
         } | self._seldom
-        maps = np.stack([np.asarray(one, np.float32) for one in (self.weights, *(part.weights for part in self.parts))])
+        maps = np.stack(
+            [np.asarray(weights, np.float32) for weights in (self.weights, *(part.weights for part in self.parts))]
+        )
         return pack(header, maps) + (self.whole.picture.tobytes() if self.whole else b"")
 
     @property
@@ -239,7 +242,7 @@ class HeadMessage:
                 raise ValueError(f"{part.name} has the shape {part.weights.shape}, the mean {self.weights.shape}")
 
 
-def _parts(parts: Sequence[Part]) -> list[dict[str, Any]]:
+def _parts(parts: Sequence[ColouredHead]) -> list[dict[str, Any]]:
     """Return the names and colours of several heads as the header holds them."""
     colours = [dict(zip(theme.HEADS, pair, strict=True)) for pair in zip(*theme.HEADS.values(), strict=True)]
     return [{"name": part.name, "colours": colours[at]} for at, part in enumerate(parts)]

@@ -1,4 +1,4 @@
-"""Any matrix, or two that are compared, as a heatmap: labels that can be read, numbers on hover, pins, keyboard.
+"""A matrix of any kind, or two side by side, as a heatmap: legible labels, numbers on hover, pins, keyboard.
 
 ```python
 panel = Panel(values, rows=("norm 0", "norm 1"), columns=trace.tokens)

@@ -161,10 +161,10 @@ class MatrixView extends View {
     super(root, closed, "hl-matrix", { tabindex: "0", role: "application" });
     this.panels = element("div", "panels");
     this.bar = new ColourBar();
-    this.kept = element("div", "kept", { "aria-live": "polite" });
+    this.pinnedCell = element("div", "kept", { "aria-live": "polite" });
     this.live = element("div", "live", { "aria-live": "polite" });
     this.below = element("div", "below");
-    this.below.append(this.bar.box, this.kept);
+    this.below.append(this.bar.box, this.pinnedCell);
     this.box.append(this.panels, this.below, this.live);
     this.plots = [];
     this.tip = new Floating(this.box, "tip");
@@ -242,7 +242,7 @@ class MatrixView extends View {
 
   show() {
     for (const plot of this.plots) plot.show(this.cursor, this.pinned);
-    this.kept.replaceChildren(...(this.pinned ? this.told(this.pinned, true) : []));
+    this.pinnedCell.replaceChildren(...(this.pinned ? this.told(this.pinned, true) : []));
   }
 
   // ---- looking and keeping ----------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ class Panel:
 
     @property
     def numbers(self) -> NDArray[np.float32]:
-        """The values as they are drawn and told, NaN where there is none."""
+        """The values as they are drawn and told, NaN for a cell without a number."""
         values = self.values.astype(np.float32)
         return np.where(np.isfinite(values), values, np.float32("nan"))
 
@@ -56,12 +56,12 @@ class Panel:
 class MatrixMessage:
     """One matrix, or two on one colour scale whose plots have the same size and begin at the same height.
 
-    row_title, column_title: what a row and a column are ("query", "key"). quantity: the name of the values, in the
-    singular. numbered: the axes whose labels go with their number when a cell is named, as tokens do, for they repeat.
-    top: where the colour scale ends; the largest size of a value where None. diverging: the values are signed, from
-    -top to top, zero in the middle. picks: the host is told which cell the reader keeps. words: what the component says
-    in another language: "linear" and "sqrt" behind the quantity, "how_to" and "exactly". Raises ValueError for a top
-    that is none and for no panel, or more than two.
+    row_title, column_title: the names of a row and a column ("query", "key"). quantity: the name of the values, in the
+    singular. numbered: the axes whose labels are told with their number, as for tokens, which repeat. top: the end of
+    the colour scale; the largest size of a value where None. diverging: the values are signed, from -top to top, zero
+    in the middle. picks: the host is told which cell the reader pins. words: the component's words in another language:
+    "linear" and "sqrt" behind the quantity, "how_to" and "exactly". Raises ValueError for a top that is not finite and
+    above 0, for no panel, and for more than two.
     """
 
     panels: Sequence[Panel] = field(kw_only=False)
@@ -114,7 +114,7 @@ def _header(panel: Panel) -> dict[str, object]:
 
 
 def _labels(labels: Sequence[str] | range) -> list[str] | dict[str, int]:
-    """Return labels as the header holds them; those that only count are not written out."""
+    """Return labels as the header holds them; labels that only count are not written out."""
     if isinstance(labels, range):
         return {"start": labels.start, "step": labels.step, "count": len(labels)}
     return list(labels)

@@ -3,7 +3,7 @@ import { View, clamp, drawing, element, fillToken } from "../shared.js";
 
 const WALKS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
-class Written extends View {
+class WrittenText extends View {
   constructor(root, closed) {
     super(root, closed, "hl-written");
     this.text = element("div", "text", { dir: "auto" });
@@ -58,4 +58,4 @@ class Written extends View {
  * the model began from, `hidden` more stand before them; tokens: all that were written, a step each, counted from 1;
  * notes: a line for each; step: the newest; playing: what comes later keeps its place and is not seen; colour: of the
  * newest token. */
-export const draw = drawing(Written);
+export const draw = drawing(WrittenText);

@@ -21,11 +21,11 @@ Numbers = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Check:
+class NumberCheck:
     """A relation of a measured number to a bound: a constant, or another measured number times a factor.
 
     number: the name of the measured number. bound: a constant, or the name of the other number. times: the factor of
-    that other number. within: the tolerance of "±", absolute, and of "± %", a share of the bound.
+    the other number. within: the tolerance, absolute for "±" and a share of the bound for "± %".
     """
 
     number: str
@@ -62,7 +62,7 @@ class Check:
 
     @property
     def needs(self) -> str:
-        """The bound of the number, in signs alone: "< 1e-6", "1 ± 5 %", "> 10 × median" (with the number's name)."""
+        """The bound in signs alone, with the name of another number: "< 1e-6", "1 ± 5 %", "> 10 × median"."""
         if isinstance(self.bound, str):
             bound = self.bound if self.times == 1 else f"{self.times:.3g} × {self.bound}"
         else:
@@ -77,36 +77,36 @@ class Check:
         return self.times * numbers[self.bound] if isinstance(self.bound, str) else self.bound
 
 
-def below(number: str, bound: float | str, *, times: float = 1.0) -> Check:
+def below(number: str, bound: float | str, *, times: float = 1.0) -> NumberCheck:
     """The number is less than the bound, or than `times` another number."""
-    return Check(number, "<", bound, times=times)
+    return NumberCheck(number, "<", bound, times=times)
 
 
-def above(number: str, bound: float | str, *, times: float = 1.0) -> Check:
+def above(number: str, bound: float | str, *, times: float = 1.0) -> NumberCheck:
     """The number is more than the bound, or than `times` another number."""
-    return Check(number, ">", bound, times=times)
+    return NumberCheck(number, ">", bound, times=times)
 
 
-def at_most(number: str, bound: float | str, *, times: float = 1.0) -> Check:
+def at_most(number: str, bound: float | str, *, times: float = 1.0) -> NumberCheck:
     """The number is the bound at most."""
-    return Check(number, "≤", bound, times=times)
+    return NumberCheck(number, "≤", bound, times=times)
 
 
-def at_least(number: str, bound: float | str, *, times: float = 1.0) -> Check:
+def at_least(number: str, bound: float | str, *, times: float = 1.0) -> NumberCheck:
     """The number is the bound at least."""
-    return Check(number, "≥", bound, times=times)
+    return NumberCheck(number, "≥", bound, times=times)
 
 
-def equal(number: str, bound: float | str) -> Check:
+def equal(number: str, bound: float | str) -> NumberCheck:
     """The number is exactly the bound: for what is counted."""
-    return Check(number, "=", bound)
+    return NumberCheck(number, "=", bound)
 
 
-def near(number: str, bound: float | str, *, within: float, times: float = 1.0) -> Check:
+def near(number: str, bound: float | str, *, within: float, times: float = 1.0) -> NumberCheck:
     """The number differs from the bound by a share of it, `within`, at most: 0.05 is 5 %."""
-    return Check(number, "± %", bound, within=within, times=times)
+    return NumberCheck(number, "± %", bound, within=within, times=times)
 
 
-def around(number: str, bound: float | str, *, within: float, times: float = 1.0) -> Check:
+def around(number: str, bound: float | str, *, within: float, times: float = 1.0) -> NumberCheck:
     """The number differs from the bound by `within` at most, in its own unit."""
-    return Check(number, "±", bound, within=within, times=times)
+    return NumberCheck(number, "±", bound, within=within, times=times)

@@ -1,4 +1,4 @@
-"""Kinds of models that questions are asked of, and the model that is asked in place of one that cannot."""
+"""Kinds of models that questions are asked of, and the bundled model that stands in for a model of another kind."""
 
 from __future__ import annotations
 
@@ -16,17 +16,13 @@ if TYPE_CHECKING:
 class Kind:
     """A kind of model.
 
-    can: whether a model is of the kind. lacks: what another one lacks, to follow its name. instead: the id of the
-    bundled model that is asked in place of one that cannot.
+    can: tells whether a model is of the kind. lacks: says what a model of another kind lacks, after its name. instead:
+    the id of the bundled model that stands in for a model of another kind.
     """
 
     can: Callable[[models.LoadedModel], bool]
     lacks: Both
     instead: str
-
-
-def _own(loaded: models.LoadedModel) -> bool:
-    return loaded.backend == "own"
 
 
 ANY = Kind(lambda loaded: True, Both("", ""), "minilm")
@@ -59,12 +55,4 @@ FILLS_MASKS = Kind(
     lambda loaded: loaded.fills_masks,
     Both("guesses no hidden tokens", "不能猜被遮住的 token"),
     "mini-bert",
-)
-OWN = Kind(
-    _own,
-    Both(
-        "is not run by Headlight's own Transformer, whose parts this question changes",
-        "不由 Headlight 自己的 Transformer 运行，而这个问题要改动其中的部件",
-    ),
-    "minilm-own",
 )

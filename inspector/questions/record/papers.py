@@ -1,4 +1,4 @@
-"""The papers that questions cite, each with where it can be read."""
+"""The papers that questions cite, each with an address where it can be read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper. cited: authors and year. title: as printed. url: where it can be read."""
+    """A paper. cited: authors and year. title: as printed. url: an address where it can be read."""
 
     cited: str
     title: str

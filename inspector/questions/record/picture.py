@@ -15,8 +15,9 @@ from inspector.questions.record.both import Both
 class Bars:
     """A bar for each name.
 
-    names: of the bars, from the top. title: what a bar's length is, with its unit. parts: of which part of a model
-    each bar tells, a name of `inspector.plots.theme.PART`, or none for all. mark: where a line across all bars stands.
+    names: the bars' names, from the top. title: the meaning of a bar's length, with the unit. parts: for each bar the
+    part of a model that it tells of, a name of `inspector.plots.theme.PART`; all are attention where empty. mark: the
+    value at which a line crosses all bars.
     """
 
     names: Sequence[Both | str]
@@ -41,7 +42,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Lines:
-    """Several lines over one axis; part: as in Bars. mark_x, mark_y: where a line across the figure stands."""
+    """Several lines over one axis. mark_x, mark_y: the values at which a line crosses the figure."""
 
     series: Sequence[Series]
     x_title: Both
@@ -53,10 +54,10 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Map:
-    """A matrix [R, C], or two side by side: `values` of the first, `beside` of the second.
+class Heatmap:
+    """A matrix [R, C] as a picture, or two side by side: `values` on the left, `beside` on the right.
 
-    rows, columns: labels, such as tokens. diverging: signed values.
+    rows, columns: labels, such as tokens. diverging: True where the values are signed.
     """
 
     values: NDArray[np.float32]
@@ -71,4 +72,4 @@ class Map:
     diverging: bool = False
 
 
-Picture = Bars | Lines | Map
+Picture = Bars | Lines | Heatmap

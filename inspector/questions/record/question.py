@@ -8,24 +8,24 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from inspector.questions.record.both import Both
-from inspector.questions.record.checks import Check, Numbers
+from inspector.questions.record.checks import NumberCheck, Numbers
 from inspector.questions.record.kinds import Kind
 from inspector.questions.record.papers import Paper
 from inspector.questions.record.picture import Picture
 from inspector.questions.record.subject import Subject
 
 Verdict = Literal["true", "false", "depends"]
-Watch = Callable[[int, int], object]  # is told how many of how many steps are done
+Watch = Callable[[int, int], object]  # watch(done, total), in steps
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _UNSAID = Both("", "")
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of a claim, as people say it; it is true where all its checks hold."""
+class ClaimPart:
+    """A part of a claim, true where all of its checks hold. statement: the part as people say it."""
 
-    said: Both
-    checks: tuple[Check, ...]
+    statement: Both
+    checks: tuple[NumberCheck, ...]
 
     def holds(self, numbers: Numbers) -> bool:
         """Return True if the measured numbers bear the part out."""
@@ -33,15 +33,15 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Quantity:
-    """A measured number, for a reader. unit: as it follows the number, such as "FLOPs"; "%" is times 100."""
+class Label:
+    """A reader's label of a measured number: its name, and the unit after it, such as "FLOPs"; "%" is times 100."""
 
     name: Both
     unit: Both | str = ""
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """The numbers of a measure by name, and the figure's data."""
 
     numbers: Numbers
@@ -49,24 +49,24 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Published:
-    """A paper's report of the number that stands beside it. value: as the paper writes it. of: of what."""
+class PublishedNumber:
+    """A number that a paper reports, shown beside the measured one. value: as printed. of: what the paper measured."""
 
     value: str
     of: Both
 
 
 @dataclass(frozen=True)
-class See:
-    """The page and its state that show an answer whole. page: its address. state: the names and values of its link."""
+class PageLink:
+    """A link to the page that shows an answer in full. page: its address. state: the names and values of its link."""
 
     page: str
     state: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Stored:
-    """The numbers of a whole run, made once. command, seeds and date: how it is made again, and when it was made."""
+class StoredRun:
+    """The numbers of a long experiment that was run once. command, seeds: repeat the run. date: of the run."""
 
     numbers: Numbers
     command: str
@@ -75,23 +75,23 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Whole:
+class LongExperiment:
     """The experiment that the question's small measure stands for: a training, or a long clock.
 
-    run: makes it, and tells `Watch` how far it is; ends where that raises. about: what is done and how long it takes on
-    one core. parts, numbers: as of a question. stored: what it gave when it was run last.
+    run: runs the experiment and tells `Watch` how far it is; ends where the watch raises. about: says what is done, and
+    how long that takes on one core. parts, numbers: like those of a question. stored: the numbers of the last run.
     """
 
-    run: Callable[[Subject, Watch], Measured]
+    run: Callable[[Subject, Watch], Measurement]
     about: Both
-    parts: tuple[Part, ...]
-    numbers: Mapping[str, Quantity]
-    stored: Stored | None = None
+    parts: tuple[ClaimPart, ...]
+    numbers: Mapping[str, Label]
+    stored: StoredRun | None = None
 
 
 @dataclass(frozen=True)
-class Stated:
-    """The verdict on what cannot be measured, such as who wrote something first. why: why not, and the source."""
+class StatedVerdict:
+    """A verdict on what cannot be measured, such as who wrote something first. why: says why not, with the source."""
 
     verdict: Verdict
     why: Both
@@ -102,31 +102,32 @@ class Question:
     """A question that people come with.
 
     number: 1 to 113, the claims; from 114 on, findings about heads that people quote.
-    asked: the question. said: what people say. parts: the claim in parts, from which the verdict follows.
-    setting: what is measured, and on what: tokens, seeds, and why another model than the reader's where it is one.
-    because: why people believe otherwise, or what lies behind; no number that was measured, for it stands whatever
-    the measure gave. refuted: what would refute it.
-    measure: None where nothing can be measured; then `stated` says the verdict. numbers: what the measure gives, in the
-    order in which it is shown. formula: LaTeX, in which <name> stands for a measured number. of: which models can be
-    asked; None where no loaded model takes part. published: what a paper reports of a number.
+    asked: the question. claim: what people say. parts: the claim in parts, from which the verdict follows.
+    setting: what is measured, on which tokens and seeds, and why on another model than the reader's where that is so.
+    because: why people believe otherwise, or what lies behind the answer; it names no measured number, for the text
+    stands whatever the measure gave. refuted: what would refute the claim.
+    measure: None where nothing can be measured; then `stated` gives the verdict. numbers: the labels of the measured
+    numbers, in the order in which they are shown. formula: LaTeX, in which <name> stands for a measured number. of: the
+    kind of models that can be asked; None where no loaded model takes part. published: the numbers that papers report,
+    by the name of the measured number.
     """
 
     number: int
     asked: Both
-    said: Both
+    claim: Both
     because: Both
     refuted: Both
-    parts: tuple[Part, ...] = ()
-    measure: Callable[[Subject], Measured] | None = None
-    numbers: Mapping[str, Quantity] = field(default_factory=lambda: _NOTHING)
+    parts: tuple[ClaimPart, ...] = ()
+    measure: Callable[[Subject], Measurement] | None = None
+    numbers: Mapping[str, Label] = field(default_factory=lambda: _NOTHING)
     setting: Both = _UNSAID
     formula: str = ""
     papers: tuple[Paper, ...] = ()
-    see: See | None = None
+    see: PageLink | None = None
     of: Kind | None = None
-    whole: Whole | None = None
-    stated: Stated | None = None
-    published: Mapping[str, Published] = field(default_factory=lambda: _NOTHING)
+    whole: LongExperiment | None = None
+    stated: StatedVerdict | None = None
+    published: Mapping[str, PublishedNumber] = field(default_factory=lambda: _NOTHING)
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class Theme:
     questions: tuple[Question, ...]
 
 
-def verdict(parts: tuple[Part, ...], numbers: Numbers) -> Verdict:
+def verdict(parts: tuple[ClaimPart, ...], numbers: Numbers) -> Verdict:
     """Judge a claim by its parts: true where all hold, false where none does, else it depends on which is meant."""
     held = [part.holds(numbers) for part in parts]
     return "true" if all(held) else "depends" if any(held) else "false"

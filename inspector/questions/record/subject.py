@@ -1,4 +1,4 @@
-"""The subject of a question: a reader's model and text, and what is measured of them once for all questions."""
+"""The subject of a question: a reader's model and text, and what all questions measure of them once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from inspector.trace import Trace
 
 V = TypeVar("V")
-MOST_TOKENS = 128  # that a question reads of a text: each is to be answered in two seconds
+MOST_TOKENS = 128  # a question reads no more of a text, so that it is answered in two seconds
 
 
 def _load(model: str) -> models.LoadedModel:
@@ -26,8 +26,8 @@ def _load(model: str) -> models.LoadedModel:
     return models.load(model)
 
 
-class Kept:
-    """Values that were made once; `kept(key, make)`."""
+class ValueCache:
+    """A cache of values that are made once: `cached = ValueCache(); cached(key, make)`."""
 
     def __init__(self) -> None:
         self._values: dict[Hashable, Any] = {}
@@ -41,15 +41,16 @@ class Kept:
 
 @dataclass(frozen=True)
 class Subject:
-    """A model and a text. Of a longer text the first MOST_TOKENS tokens are read.
+    """A model and a text, of which a question reads MOST_TOKENS tokens at most, the first.
 
-    load: gives a bundled model by its id. kept: holds what several questions need; a page gives its own cache.
+    load: gives a bundled model by its id. cached: holds what several questions need; a page passes the cache of its
+    session.
     """
 
     loaded: models.LoadedModel
     text: str
     load: Callable[[str], models.LoadedModel] = _load
-    kept: Callable[[Hashable, Callable[[], Any]], Any] = field(default_factory=Kept)
+    cached: Callable[[Hashable, Callable[[], Any]], Any] = field(default_factory=ValueCache)
 
     @cached_property
     def trace(self) -> Trace:
@@ -68,7 +69,7 @@ class Subject:
 
     def once(self, name: str, make: Callable[[], V]) -> V:
         """Return `make()`, made once for this model and text, whichever question asks. name: what is made."""
-        return cast("V", self.kept((self.loaded.card.id, self.text, name), make))
+        return cast("V", self.cached((self.loaded.card.id, self.text, name), make))
 
     def within(self, kind: Kind) -> Subject:
         """Return the subject itself where its model is of the kind, else its text in the model that stands in.
@@ -80,4 +81,4 @@ class Subject:
     def of(self, model: str) -> Subject:
         """Return the same text in a bundled model, or that model's own example where it does not read the script."""
         text = self.text if examples.reads(model, self.text) else examples.of(model)
-        return self if model == self.loaded.card.id else Subject(self.load(model), text, self.load, self.kept)
+        return self if model == self.loaded.card.id else Subject(self.load(model), text, self.load, self.cached)

@@ -20,32 +20,32 @@ from inspector.questions.record.papers import (
     PRESS_2017,
     VASWANI_2017,
 )
-from inspector.questions.record.picture import Bars, Lines, Map, Series
+from inspector.questions.record.picture import Bars, Heatmap, Lines, Series
 from inspector.questions.record.question import (
-    Measured,
-    Part,
-    Quantity,
+    ClaimPart,
+    Label,
+    LongExperiment,
+    Measurement,
+    PageLink,
     Question,
-    See,
-    Stored,
+    StoredRun,
     Theme,
     Watch,
-    Whole,
 )
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.inside import blocks_of, several_tokens, stages_of, stream_of
 from inspector.questions.themes.trained import courses_drawn, ends, last_loss, train_both
 from models.training.tiny.experiments import Experiment, Switches
 
-ROUNDING = 1e-3  # of the largest entry of a state
+ROUNDING = 1e-3  # relative to the largest entry of a state
 
 
-def _encoder(subject: Subject) -> Measured:
+def _encoder(subject: Subject) -> Measurement:
     trace, blocks, stream = subject.trace, blocks_of(subject), stream_of(subject)
     layers = blocks.of(stream)
     stages = stages_of(subject)
-    own = [norm for norm in trace.norms if norm.layer is not None and norm.stream == stream]
-    normed = {(norm.layer, norm.part): norm.input for norm in own if norm.placement == "post"}
+    norms = [norm for norm in trace.norms if norm.layer is not None and norm.stream == stream]
+    normed = {(norm.layer, norm.part): norm.input for norm in norms if norm.placement == "post"}
     leaves = {layer.layer: layer.leaves for layer in layers}
     off = [0.0]
     for stage in stages:
@@ -54,14 +54,15 @@ def _encoder(subject: Subject) -> Measured:
         if end is not None:
             off.append(float(np.abs(stage.before + stage.added - end).max() / np.abs(end).max()))
     table = block.additions(stages)
-    return Measured(
+    return Measurement(
         {
             "layers": float(len(layers)),
             "ordered": float(
-                sum([one.part for one in layer.additions] == ["attention", "ffn"] for layer in layers) / len(layers)
+                sum([addition.part for addition in layer.additions] == ["attention", "ffn"] for layer in layers)
+                / len(layers)
             ),
             "off": max(off),
-            "after": sum(norm.placement == "post" for norm in own) / max(len(own), 1),
+            "after": sum(norm.placement == "post" for norm in norms) / max(len(norms), 1),
         },
         Bars(
             [f"{row.layer} {'MHA' if row.part == 'attention' else 'FFN'}" for row in table.itertuples()],
@@ -75,33 +76,31 @@ def _encoder(subject: Subject) -> Measured:
 ENCODER_BLOCK = Question(
     83,
     asked=Both("What is an encoder made of?", "编码器由哪些部分组成？"),
-    said=Both(
+    claim=Both(
         "An encoder is a stack of N layers that are built alike, each with multi-head attention and an FFN, each "
         "followed by “add & norm”.",
         "编码器由 N 个结构相同的层堆叠而成，每层包含多头注意力和前馈网络，每个子层之后都有“残差相加与归一化”。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Each layer has attention, then an FFN.", "每层先是注意力，再是前馈网络。"),
             (at_least("layers", 1), equal("ordered", 1)),
         ),
-        Part(
+        ClaimPart(
             Both("What a sublayer gives is added to what went in.", "子层的输出加到它的输入上。"),
             (below("off", ROUNDING),),
         ),
-        Part(
+        ClaimPart(
             Both("The norm stands after the sum (post-norm).", "归一化在相加之后（Post-LN）。"),
             (equal("after", 1),),
         ),
     ),
     measure=_encoder,
     numbers={
-        "layers": Quantity(Both("layers", "层数")),
-        "ordered": Quantity(Both("layers with attention, then FFN", "先注意力后 FFN 的层"), "%"),
-        "off": Quantity(
-            Both("largest miss when a layer is put together from its parts", "由各部分重算一层时的最大误差")
-        ),
-        "after": Quantity(Both("norms that stand after the sum", "位于相加之后的归一化"), "%"),
+        "layers": Label(Both("layers", "层数")),
+        "ordered": Label(Both("layers with attention, then FFN", "先注意力后 FFN 的层"), "%"),
+        "off": Label(Both("largest miss when a layer is put together from its parts", "由各部分重算一层时的最大误差")),
+        "after": Label(Both("norms that stand after the sum", "位于相加之后的归一化"), "%"),
     },
     setting=Both(
         "What went into each sublayer and what it gave, summed up, beside what was seen behind the sum; all tokens, "
@@ -120,12 +119,12 @@ ENCODER_BLOCK = Question(
     formula=r"x \leftarrow \mathrm{LN}(x + \mathrm{MHA}(x)), \quad x \leftarrow \mathrm{LN}(x + \mathrm{FFN}(x)), "
     r"\quad N = <layers>",
     papers=(VASWANI_2017,),
-    see=See("block", {"section": "One token's way"}),
+    see=PageLink("block", {"section": "One token's way"}),
     of=ENCODER,
 )
 
 
-def _decoder(subject: Subject) -> Measured:
+def _decoder(subject: Subject) -> Measurement:
     trace, blocks = subject.trace, blocks_of(subject)
     layers = blocks.of("decoder")
     if not layers:
@@ -155,10 +154,12 @@ def _decoder(subject: Subject) -> Measured:
             f"The keys of the cross-attention of {subject.loaded.card.id} are not laid side by side.",
             f"{subject.loaded.card.id} 交叉注意力各头的 K 没有依次排列。",
         )
-    return Measured(
+    return Measurement(
         {
             "ordered": float(
-                sum([one.part for one in layer.additions] == ["attention", "cross", "ffn"] for layer in layers)
+                sum(
+                    [addition.part for addition in layer.additions] == ["attention", "cross", "ffn"] for layer in layers
+                )
                 / len(layers)
             ),
             "future": future,
@@ -166,7 +167,7 @@ def _decoder(subject: Subject) -> Measured:
             "queries": float(len(crossing.site.queries)),
             "written": float(len(trace.read_by("decoder").tokens)),
         },
-        Map(
+        Heatmap(
             trace.attention(layer=layers[0].layer, stream="cross").mean(axis=0),
             crossing.site.queries,
             crossing.site.keys,
@@ -180,28 +181,28 @@ def _decoder(subject: Subject) -> Measured:
 DECODER_BLOCK = Question(
     84,
     asked=Both("What does a decoder's layer read from the encoder?", "解码器的每一层如何用到编码器的输出？"),
-    said=Both(
+    claim=Both(
         "A decoder's layer has masked self-attention, cross-attention and an FFN. In cross-attention the queries come "
         "from the decoder, keys and values from the encoder.",
         "解码器每层包含带掩码的自注意力、交叉注意力和前馈网络；交叉注意力中 Q 来自解码器，K、V 来自编码器。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("A layer is self-attention, cross-attention, FFN.", "每层依次是自注意力、交叉注意力、前馈网络。"),
             (equal("ordered", 1),),
         ),
-        Part(
+        ClaimPart(
             Both("Self-attention gives later tokens no weight.", "自注意力给后面 token 的权重为 0。"),
             (equal("future", 0),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Keys of cross-attention are the encoder's last states times W_K.",
                 "交叉注意力的 K 是编码器最后的输出乘以 W_K。",
             ),
             (below("keys", ROUNDING),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Cross-attention has a query for each token of the decoder.",
                 "交叉注意力中，解码器的每个 token 各有一个查询。",
@@ -211,20 +212,16 @@ DECODER_BLOCK = Question(
     ),
     measure=_decoder,
     numbers={
-        "ordered": Quantity(
+        "ordered": Label(
             Both(
                 "layers of self-attention, cross-attention, FFN, in this order", "依次为自注意力、交叉注意力、FFN 的层"
             ),
             "%",
         ),
-        "future": Quantity(
-            Both("largest weight of self-attention on a later token", "自注意力给后面 token 的最大权重")
-        ),
-        "keys": Quantity(
-            Both("difference of the keys from the encoder's states times W_K", "K 与编码器输出乘 W_K 之差")
-        ),
-        "queries": Quantity(Both("queries of cross-attention", "交叉注意力的查询数")),
-        "written": Quantity(Both("tokens that the decoder read", "解码器读入的 token 数")),
+        "future": Label(Both("largest weight of self-attention on a later token", "自注意力给后面 token 的最大权重")),
+        "keys": Label(Both("difference of the keys from the encoder's states times W_K", "K 与编码器输出乘 W_K 之差")),
+        "queries": Label(Both("queries of cross-attention", "交叉注意力的查询数")),
+        "written": Label(Both("tokens that the decoder read", "解码器读入的 token 数")),
     },
     setting=Both(
         "The text as the source, and what the model writes for it as the target. Keys: of the first decoder layer, "
@@ -243,14 +240,14 @@ DECODER_BLOCK = Question(
     ),
     formula=r"Q = X_{dec} W_Q, \quad K = X_{enc} W_K, \quad V = X_{enc} W_V: \ <keys>",
     papers=(VASWANI_2017,),
-    see=See("block", {"section": "One token's way"}),
+    see=PageLink("block", {"section": "One token's way"}),
     of=ENCODER_DECODER,
 )
 
 RESIDUAL = Experiment(seeds=2, a=Switches(), b=Switches(residual=False))
 
 
-def _residual(subject: Subject) -> Measured:
+def _residual(subject: Subject) -> Measurement:
     table = subject.once("untrained depth torch", lambda: normalization.through_depth(initialisation="torch"))
     first, last = (table[table["layer"] == at].set_index("stack") for at in (-1, normalization.depth.LAYERS - 1))
     ratio = first["gradient"] / last["gradient"]
@@ -259,7 +256,7 @@ def _residual(subject: Subject) -> Measured:
         "post-norm, no residual": Both("norm alone", "只有归一化"),
         "no norm, no residual": Both("neither", "都没有"),
     }
-    return Measured(
+    return Measurement(
         {
             "neither": float(ratio["no norm, no residual"]),
             "both": float(ratio["pre-norm"]),
@@ -286,36 +283,36 @@ def _residual(subject: Subject) -> Measured:
     )
 
 
-def _residual_whole(subject: Subject, watch: Watch) -> Measured:
+def _residual_whole(subject: Subject, watch: Watch) -> Measurement:
     courses = train_both(RESIDUAL, watch)
-    kept, cut = (float(np.mean(side)) for side in ends(courses, last_loss))
+    with_residual, without_residual = (float(np.mean(side)) for side in ends(courses, last_loss))
     names = Both("with residual", "有残差"), Both("without residual", "无残差")
-    return Measured({"with": kept, "without": cut}, courses_drawn(courses, names))
+    return Measurement({"with": with_residual, "without": without_residual}, courses_drawn(courses, names))
 
 
 RESIDUALS = Question(
     85,
     asked=Both("What are residual connections for?", "残差连接有什么用？"),
-    said=Both(
+    claim=Both(
         "Residual connections stop gradients from vanishing; without them a deep Transformer cannot be trained.",
         "残差连接防止梯度消失，没有它深层 Transformer 就训练不起来。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Without residual and norm the gradient vanishes on its way to the first layer.",
                 "既无残差又无归一化时，梯度传不到第一层。",
             ),
             (below("neither", 1e-6),),
         ),
-        Part(Both("With both the gradient arrives.", "两者都有时，梯度能传到。"), (above("both", 0.05),)),
-        Part(
+        ClaimPart(Both("With both the gradient arrives.", "两者都有时，梯度能传到。"), (above("both", 0.05),)),
+        ClaimPart(
             Both(
                 "Without the residual the gradient vanishes, norm or not.", "没有残差时，即使有归一化，梯度也会消失。"
             ),
             (below("norm", 1e-6),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Without the residual all tokens become alike; with it they stay apart.",
                 "没有残差，各 token 会变得一模一样；有残差则保持差别。",
@@ -325,25 +322,25 @@ RESIDUALS = Question(
     ),
     measure=_residual,
     numbers={
-        "neither": Quantity(
+        "neither": Label(
             Both(
                 "gradient at the input / at the last layer, neither residual nor norm",
                 "输入处与最后一层的梯度之比，无残差也无归一化",
             )
         ),
-        "both": Quantity(
+        "both": Label(
             Both(
                 "gradient at the input / at the last layer, residual and norm",
                 "输入处与最后一层的梯度之比，残差 + 归一化",
             )
         ),
-        "norm": Quantity(
+        "norm": Label(
             Both("gradient at the input / at the last layer, norm alone", "输入处与最后一层的梯度之比，只有归一化")
         ),
-        "alike": Quantity(
+        "alike": Label(
             Both("cosine of two tokens after 24 layers, norm alone", "24 层后两个 token 的余弦，只有归一化")
         ),
-        "apart": Quantity(
+        "apart": Label(
             Both("cosine of two tokens after 24 layers, residual and norm", "24 层后两个 token 的余弦，残差 + 归一化")
         ),
     },
@@ -367,8 +364,8 @@ RESIDUALS = Question(
     formula=r"\frac{\partial (x + f(x))}{\partial x} = I + J, \qquad \frac{\|g_{0}\|}{\|g_{24}\|}: "
     r"<both>, \ <norm>, \ <neither>",
     papers=(HE_2016, DONG_2021, VASWANI_2017),
-    see=See("layernorm", {"section": "Pre-norm or post-norm"}),
-    whole=Whole(
+    see=PageLink("layernorm", {"section": "Pre-norm or post-norm"}),
+    whole=LongExperiment(
         run=_residual_whole,
         about=Both(
             "The Lab's Transformer learns to write 8 digits in reverse, 300 steps, with residual and without, two "
@@ -376,20 +373,20 @@ RESIDUALS = Question(
             "用 Lab 的 Transformer 学习把 8 个数字倒过来，300 步，有残差和无残差，各两个种子；单核约 10 秒。",
         ),
         parts=(
-            Part(
+            ClaimPart(
                 Both("Without the residual it learns worse.", "没有残差时学得更差。"),
                 (above("without", "with", times=1.1),),
             ),
-            Part(
+            ClaimPart(
                 Both("Without the residual it does not learn at all.", "没有残差时完全学不会。"),
                 (above("without", 2.2),),
             ),
         ),
         numbers={
-            "with": Quantity(Both("last loss with residual", "有残差的最终损失"), "nat"),
-            "without": Quantity(Both("last loss without residual", "无残差的最终损失"), "nat"),
+            "with": Label(Both("last loss with residual", "有残差的最终损失"), "nat"),
+            "without": Label(Both("last loss without residual", "无残差的最终损失"), "nat"),
         },
-        stored=Stored(
+        stored=StoredRun(
             {"with": 0.00653, "without": 1.427},
             command="python -m inspector.questions --only 85 --whole",
             seeds="0, 1",
@@ -399,17 +396,17 @@ RESIDUALS = Question(
 )
 
 
-def _mixing(subject: Subject) -> Measured:
+def _mixing(subject: Subject) -> Measurement:
     several_tokens(subject)
     trace, blocks, stream, network = subject.trace, blocks_of(subject), stream_of(subject), subject.loaded.network
-    record = next((one for one in blocks.ffns if one.stream == stream), None)
+    record = next((ffn for ffn in blocks.ffns if ffn.stream == stream), None)
     if record is None:
         raise UnanswerableError(
             f"The FFN of {subject.loaded.card.id} is not shown: it is made of experts, or not known.",
             f"看不到 {subject.loaded.card.id} 的 FFN：它由多个专家组成，或者结构未知。",
         )
     site = trace.sites_of(stream)[0]
-    roles = {role for role, _ in next(one for one in blocks.of(stream) if one.layer == site.layer).matrices}
+    roles = {role for role, _ in next(layer for layer in blocks.of(stream) if layer.layer == site.layer).matrices}
     if not {"v", "out"} <= roles:
         raise UnanswerableError(
             f"W_V and W_O of {subject.loaded.card.id} are not matrices of their own, so none is followed.",
@@ -417,7 +414,7 @@ def _mixing(subject: Subject) -> Measured:
         )
     ffn = mixing.ffn(blocks, network, stream=stream, layer=record.layer, position=0)
     attention = mixing.attention(trace, blocks, network, stream=stream, layer=site.layer, position=0)
-    return Measured(
+    return Measurement(
         {
             "ffn_tokens": float(ffn.tokens),
             "ffn_features": float(ffn.dimensions),
@@ -442,28 +439,28 @@ def _mixing(subject: Subject) -> Measured:
 MIXING = Question(
     86,
     asked=Both("Does attention mix tokens and the FFN features?", "注意力混合 token、FFN 混合特征，对吗？"),
-    said=Both(
+    claim=Both(
         "Attention mixes information between tokens, the FFN between the features of one token.",
         "注意力负责 token 之间的信息混合，前馈网络负责每个 token 内部的特征混合。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("The FFN leaves all other tokens as they are.", "FFN 不影响其他 token。"),
             (equal("ffn_tokens", 1),),
         ),
-        Part(Both("The FFN mixes features.", "FFN 混合特征。"), (above("ffn_features", 1),)),
-        Part(Both("Attention mixes tokens.", "注意力混合 token。"), (above("attention_tokens", 1),)),
-        Part(
+        ClaimPart(Both("The FFN mixes features.", "FFN 混合特征。"), (above("ffn_features", 1),)),
+        ClaimPart(Both("Attention mixes tokens.", "注意力混合 token。"), (above("attention_tokens", 1),)),
+        ClaimPart(
             Both("Attention leaves features unmixed.", "注意力不混合特征。"),
             (equal("attention_features", 1),),
         ),
     ),
     measure=_mixing,
     numbers={
-        "ffn_tokens": Quantity(Both("tokens that change, FFN", "受影响的 token 数，FFN")),
-        "attention_tokens": Quantity(Both("tokens that change, attention", "受影响的 token 数，注意力")),
-        "ffn_features": Quantity(Both("features that change, FFN", "受影响的特征数，FFN")),
-        "attention_features": Quantity(Both("features that change, attention", "受影响的特征数，注意力")),
+        "ffn_tokens": Label(Both("tokens that change, FFN", "受影响的 token 数，FFN")),
+        "attention_tokens": Label(Both("tokens that change, attention", "受影响的 token 数，注意力")),
+        "ffn_features": Label(Both("features that change, FFN", "受影响的特征数，FFN")),
+        "attention_features": Label(Both("features that change, attention", "受影响的特征数，注意力")),
     },
     setting=Both(
         "The first number of the first token's input is changed, in the first layer; attention's weights are kept, "
@@ -482,7 +479,7 @@ MIXING = Question(
     ),
     formula=r"\mathrm{FFN}(x_i) = \phi(x_i W_1 + b_1) W_2 + b_2, \qquad z_i = \sum_j A_{ij}\, x_j W_V W_O",
     papers=(VASWANI_2017, HENDRYCKS_2016),
-    see=See("block", {"section": "FFN"}),
+    see=PageLink("block", {"section": "FFN"}),
     of=ANY,
 )
 
@@ -495,9 +492,9 @@ def _matrices(subject: Subject, stream: str) -> list[set[int]]:
     ]
 
 
-def _layers(subject: Subject) -> Measured:
-    own = _matrices(subject, stream_of(subject))
-    if len(own) < 2:
+def _layers(subject: Subject) -> Measurement:
+    matrices = _matrices(subject, stream_of(subject))
+    if len(matrices) < 2:
         raise UnanswerableError(
             f"{subject.loaded.card.id} has one layer, which has nothing to share with.",
             f"{subject.loaded.card.id} 只有一层，没有可以共享的对象。",
@@ -505,21 +502,21 @@ def _layers(subject: Subject) -> Measured:
     pair = subject.within(ENCODER_DECODER)
     encoder, decoder = (set().union(*_matrices(pair, stream)) for stream in ("encoder", "decoder"))
     model = nn.Transformer(batch_first=True, device="meta")
-    return Measured(
+    return Measurement(
         {
-            "layers": float(len(own)),
-            "distinct": float(len({frozenset(one) for one in own})),
+            "layers": float(len(matrices)),
+            "distinct": float(len({frozenset(layer) for layer in matrices})),
             "common": float(len(encoder & decoder)),
-            "torch": float(sum(one.numel() for one in model.parameters())),
+            "torch": float(sum(weight.numel() for weight in model.parameters())),
             "albert": float(
-                sum(one.numel() for one in model.parameters())
-                - 5 * sum(one.numel() for one in [*model.encoder.layers[0].parameters()])
-                - 5 * sum(one.numel() for one in [*model.decoder.layers[0].parameters()])
+                sum(weight.numel() for weight in model.parameters())
+                - 5 * sum(weight.numel() for weight in [*model.encoder.layers[0].parameters()])
+                - 5 * sum(weight.numel() for weight in [*model.decoder.layers[0].parameters()])
             ),
         },
         Bars(
             [Both("layers", "层"), Both("sets of matrices", "不同的矩阵组")],
-            [len(own), len({frozenset(one) for one in own})],
+            [len(matrices), len({frozenset(layer) for layer in matrices})],
             Both("count", "个数"),
             parts=["ffn", "ffn"],
         ),
@@ -529,31 +526,29 @@ def _layers(subject: Subject) -> Measured:
 LAYERS = Question(
     87,
     asked=Both("Do the layers of a Transformer share their weights?", "Transformer 各层共享参数吗？"),
-    said=Both(
+    claim=Both(
         "All layers of the encoder share their weights, and the decoder shares them with the encoder.",
         "编码器所有层共享参数，解码器也与编码器共享参数。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "All layers of a stack are one set of matrices.", "同一个堆叠（编码器或解码器）中的各层共用一组矩阵。"
             ),
             (equal("distinct", 1),),
         ),
-        Part(
+        ClaimPart(
             Both("Decoder and encoder have layers' matrices in common.", "解码器与编码器的层有共用的矩阵。"),
             (above("common", 0),),
         ),
     ),
     measure=_layers,
     numbers={
-        "layers": Quantity(Both("layers", "层数")),
-        "distinct": Quantity(Both("different sets of matrices among the layers", "各层中不同的矩阵组数")),
-        "common": Quantity(
-            Both("matrices that encoder's and decoder's layers share", "编码器层与解码器层共用的矩阵数")
-        ),
-        "torch": Quantity(Both("parameters of torch's nn.Transformer", "torch 的 nn.Transformer 的参数量")),
-        "albert": Quantity(
+        "layers": Label(Both("layers", "层数")),
+        "distinct": Label(Both("different sets of matrices among the layers", "各层中不同的矩阵组数")),
+        "common": Label(Both("matrices that encoder's and decoder's layers share", "编码器层与解码器层共用的矩阵数")),
+        "torch": Label(Both("parameters of torch's nn.Transformer", "torch 的 nn.Transformer 的参数量")),
+        "albert": Label(
             Both(
                 "parameters of torch's nn.Transformer if its layers were shared",
                 "若各层共享，torch 的 nn.Transformer 的参数量",
@@ -577,13 +572,13 @@ LAYERS = Question(
     ),
     formula=r"L = <layers>, \quad |\{\theta_1, \dots, \theta_L\}| = <distinct>",
     papers=(VASWANI_2017, LAN_2020),
-    see=See("block", {"section": "Sharing"}),
+    see=PageLink("block", {"section": "Sharing"}),
     of=ANY,
 )
 
 
-def _rows(subject: Subject) -> list[torch.Tensor]:
-    """Every matrix with a row for each token of the vocabulary, as often as it is used."""
+def _vocabulary_matrices(subject: Subject) -> list[torch.Tensor]:
+    """List every matrix with a row for each token of the vocabulary, once for each use."""
     pieces = len(subject.loaded.tokenizer)
     return [
         parameter
@@ -592,21 +587,21 @@ def _rows(subject: Subject) -> list[torch.Tensor]:
     ]
 
 
-def _embeddings(subject: Subject) -> Measured:
-    rows = _rows(subject)
-    if len(rows) < 2:
+def _embeddings(subject: Subject) -> Measurement:
+    matrices = _vocabulary_matrices(subject)
+    if len(matrices) < 2:
         raise UnanswerableError(
             f"{subject.loaded.card.id} has no embeddings of two sides that were found by their size.",
             f"没有按大小找到 {subject.loaded.card.id} 两侧的词嵌入。",
         )
-    tensors = {one.data_ptr(): one.numel() for one in rows}
-    whole = sum(one.numel() for one in subject.loaded.network.parameters())
-    unshared = whole + sum(one.numel() for one in rows) - sum(tensors.values())
-    return Measured(
+    tensors = {matrix.data_ptr(): matrix.numel() for matrix in matrices}
+    whole = sum(weight.numel() for weight in subject.loaded.network.parameters())
+    unshared = whole + sum(matrix.numel() for matrix in matrices) - sum(tensors.values())
+    return Measurement(
         {
-            "places": float(len(rows)),
+            "places": float(len(matrices)),
             "tensors": float(len(tensors)),
-            "vocabularies": float(len({len(one) for one in rows})),
+            "vocabularies": float(len({len(matrix) for matrix in matrices})),
             "parameters": float(whole),
             "unshared": float(unshared),
         },
@@ -622,37 +617,37 @@ def _embeddings(subject: Subject) -> Measured:
 EMBEDDINGS = Question(
     88,
     asked=Both("Which weights are shared in the Transformer?", "Transformer 中哪些权重是共享的？"),
-    said=Both(
+    claim=Both(
         "Encoder and decoder share the embedding, and the decoder's embedding is the matrix before the softmax too.",
         "编码器与解码器共享词嵌入，解码器的词嵌入又与输出层（FC）共享权重。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("All these places use one tensor.", "这几处用的是同一个张量。"),
             (above("places", 1), equal("tensors", 1)),
         ),
-        Part(
+        ClaimPart(
             Both("Both languages need one vocabulary for that.", "为此两种语言要用同一个词表。"),
             (equal("vocabularies", 1),),
         ),
-        Part(
+        ClaimPart(
             Both("Sharing saves a good part of the parameters: 10 % or more.", "共享能省下不少参数：至少 10%。"),
             (above("unshared", "parameters", times=1.1),),
         ),
     ),
     measure=_embeddings,
     numbers={
-        "places": Quantity(
+        "places": Label(
             Both("places where a matrix with a row for each token is used", "用到词表矩阵（每个 token 一行）的地方")
         ),
-        "tensors": Quantity(
+        "tensors": Label(
             Both("different tensors among the matrices with a row for each token", "词表矩阵中不同的张量")
         ),
-        "vocabularies": Quantity(
+        "vocabularies": Label(
             Both("different numbers of rows of the matrices with a row for each token", "词表矩阵中不同的行数")
         ),
-        "parameters": Quantity(Both("parameters", "参数量")),
-        "unshared": Quantity(Both("parameters of the model if no matrix were shared", "若不共享，模型的参数量")),
+        "parameters": Label(Both("parameters", "参数量")),
+        "unshared": Label(Both("parameters of the model if no matrix were shared", "若不共享，模型的参数量")),
     },
     setting=Both(
         "The model's own parameters: those with at least as many rows as the tokenizer has pieces, told apart by "
@@ -671,12 +666,12 @@ EMBEDDINGS = Question(
     ),
     formula=r"E_{src} = E_{tgt} = W_{out}^\top \in \mathbb{R}^{v \times d}: \quad <places> \to <tensors>",
     papers=(VASWANI_2017, PRESS_2017),
-    see=See("block", {"section": "Sharing"}),
+    see=PageLink("block", {"section": "Sharing"}),
     of=ENCODER_DECODER,
 )
 
 
-def _tied(subject: Subject) -> Measured:
+def _tied(subject: Subject) -> Measurement:
     head = subject.once("head", lambda: record_head(subject.loaded, subject.trace))
     network, name = subject.loaded.network, blocks_of(subject).embedding
     if not name:
@@ -685,7 +680,7 @@ def _tied(subject: Subject) -> Measured:
             f"没有看到 {subject.loaded.card.id} 的词嵌入。",
         )
     embedding, output = network.get_parameter(name), head.matrix.weight(network)
-    return Measured(
+    return Measurement(
         {
             "rows": float(embedding.shape[0]),
             "head_rows": float(output.shape[1]),
@@ -701,24 +696,24 @@ TIED = Question(
     asked=Both(
         "Can embedding and output matrix be shared as they are?", "词嵌入与输出层的权重形状一样，能直接共享吗？"
     ),
-    said=Both(
+    claim=Both(
         "Embedding and output layer are both (v, d), so that one matrix can serve both.",
         "词嵌入和输出层（FC）的权重都是 (v, d)，所以可以直接共享。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Both have v rows and d columns.", "两者都是 v 行 d 列。"),
             (equal("rows", "head_rows"), equal("columns", "head_columns")),
         ),
-        Part(Both("In this model they are one tensor.", "在该模型中它们是同一个张量。"), (equal("tensors", 1),)),
+        ClaimPart(Both("In this model they are one tensor.", "在该模型中它们是同一个张量。"), (equal("tensors", 1),)),
     ),
     measure=_tied,
     numbers={
-        "rows": Quantity(Both("rows of the embedding", "词嵌入的行数")),
-        "head_rows": Quantity(Both("number of tokens that the output layer scores", "输出层的 token 数")),
-        "columns": Quantity(Both("width of the embedding", "词嵌入的宽度")),
-        "head_columns": Quantity(Both("width that the output layer takes", "输出层的输入宽度")),
-        "tensors": Quantity(Both("different tensors for embedding and output layer", "词嵌入与输出层用到的不同张量")),
+        "rows": Label(Both("rows of the embedding", "词嵌入的行数")),
+        "head_rows": Label(Both("number of tokens that the output layer scores", "输出层的 token 数")),
+        "columns": Label(Both("width of the embedding", "词嵌入的宽度")),
+        "head_columns": Label(Both("width that the output layer takes", "输出层的输入宽度")),
+        "tensors": Label(Both("different tensors for embedding and output layer", "词嵌入与输出层用到的不同张量")),
     },
     setting=Both(
         "The table from which the tokens were looked up, and the matrix that made the logits, as they were seen in "
@@ -738,14 +733,14 @@ TIED = Question(
     ),
     formula=r"\mathrm{logits} = h E^\top, \quad E \in \mathbb{R}^{<rows> \times <columns>}",
     papers=(PRESS_2017, VASWANI_2017),
-    see=See("block", {"section": "Sharing"}),
+    see=PageLink("block", {"section": "Sharing"}),
     of=PREDICTS,
 )
 
 
-def _closest(subject: Subject) -> Measured:
+def _closest(subject: Subject) -> Measurement:
     head = subject.once("head", lambda: record_head(subject.loaded, subject.trace))
-    found = subject.once("nearest row", lambda: sharing.nearest(head, subject.loaded.network))
+    nearest = subject.once("nearest row", lambda: sharing.nearest(head, subject.loaded.network))
     draw = np.random.default_rng(0)
     rows = draw.normal(size=(1000, 64))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -755,13 +750,13 @@ def _closest(subject: Subject) -> Measured:
         return float((products.argmax(1) == ((rows**2).sum(1) - 2 * products).argmin(1)).mean())
 
     lengths = np.exp(draw.uniform(0, 3, size=(1000, 1)))
-    return Measured(
+    return Measurement(
         {
             "equal": share(rows),
             "unequal": share(rows * lengths),
-            "own": found.own / found.positions,
-            "shortest": found.shortest,
-            "longest": found.longest,
+            "own": nearest.own / nearest.positions,
+            "shortest": nearest.shortest,
+            "longest": nearest.longest,
         },
         Bars(
             [
@@ -769,7 +764,7 @@ def _closest(subject: Subject) -> Measured:
                 Both("rows of any length", "各行不等长"),
                 Both("this model", "该模型"),
             ],
-            [100 * share(rows), 100 * share(rows * lengths), 100 * found.own / found.positions],
+            [100 * share(rows), 100 * share(rows * lengths), 100 * nearest.own / nearest.positions],
             Both("choices that are the nearest row, %", "选中的行恰好最近的比例，%"),
             parts=["embedding"] * 3,
         ),
@@ -782,31 +777,31 @@ CLOSEST = Question(
         "Does the output layer choose the closest row of the embedding?",
         "输出层选中的就是与隐藏状态最接近的词向量吗？",
     ),
-    said=Both(
+    claim=Both(
         "With shared weights the output layer finds the token whose vector is closest to the state.",
         "共享权重时，输出层（FC）就是在找与隐藏状态最接近的词向量。",
     ),
     parts=(
-        Part(Both("With rows of one length it does.", "各行等长时确实如此。"), (equal("equal", 1),)),
-        Part(Both("With rows of any length it does so too.", "各行不等长时也如此。"), (equal("unequal", 1),)),
-        Part(Both("In this model it does on this text.", "该模型在该文本上如此。"), (near("own", 1, within=0.001),)),
+        ClaimPart(Both("With rows of one length it does.", "各行等长时确实如此。"), (equal("equal", 1),)),
+        ClaimPart(Both("With rows of any length it does so too.", "各行不等长时也如此。"), (equal("unequal", 1),)),
+        ClaimPart(
+            Both("In this model it does on this text.", "该模型在该文本上如此。"), (near("own", 1, within=0.001),)
+        ),
     ),
     measure=_closest,
     numbers={
-        "equal": Quantity(
+        "equal": Label(
             Both("choices that are the nearest row, rows of one length", "选中的行就是最近的行的比例，各行等长"), "%"
         ),
-        "unequal": Quantity(
+        "unequal": Label(
             Both(
                 "choices that are the nearest row, rows of lengths 1 to 20", "选中的行就是最近的行的比例，长度 1 到 20"
             ),
             "%",
         ),
-        "own": Quantity(
-            Both("choices that are the nearest row, this model", "选中的行就是最近的行的比例，该模型"), "%"
-        ),
-        "shortest": Quantity(Both("length of this model's shortest row", "该模型最短一行的长度")),
-        "longest": Quantity(Both("length of this model's longest row", "该模型最长一行的长度")),
+        "own": Label(Both("choices that are the nearest row, this model", "选中的行就是最近的行的比例，该模型"), "%"),
+        "shortest": Label(Both("length of this model's shortest row", "该模型最短一行的长度")),
+        "longest": Label(Both("length of this model's longest row", "该模型最长一行的长度")),
     },
     setting=Both(
         "Random: 1,000 rows of width 64, seed 0, each of which is the state once; lengths e^u, u from 0 to 3. Model: "
@@ -825,7 +820,7 @@ CLOSEST = Question(
     ),
     formula=r"\|x - e\|^2 = \|x\|^2 - 2\, x \cdot e + \|e\|^2: \quad <equal>, \ <unequal>",
     papers=(PRESS_2017,),
-    see=See("block", {"section": "Sharing"}),
+    see=PageLink("block", {"section": "Sharing"}),
     of=PREDICTS,
 )
 
@@ -833,47 +828,47 @@ USUAL, HIGH = 0.1, 3.0
 WHOLE_RATES, WHOLE_STEPS = (0.001, 0.1, 1.0, 2.0, 3.0, 5.0), 2000
 
 
-def _relu(subject: Subject) -> Measured:
+def _relu(subject: Subject) -> Measurement:
     blocks, stream, network = blocks_of(subject), stream_of(subject), subject.loaded.network
-    records = [one for one in blocks.ffns if one.stream == stream]
+    records = [record for record in blocks.ffns if record.stream == stream]
     if not records:
         raise UnanswerableError(
             f"The FFN of {subject.loaded.card.id} is not shown: it is made of experts, or not known.",
             f"看不到 {subject.loaded.card.id} 的 FFN：它由多个专家组成，或者结构未知。",
         )
-    found = [feedforward.units(one, network) for one in records]
+    ffns = [feedforward.units(record, network) for record in records]
     relu = activations.outputs(records[len(records) // 2], network).set_index("function").loc["relu"]
     dying = subject.once("units dying", lambda: activations.dying(rates=(USUAL, HIGH))).set_index("rate")["dead"]
     above_zero = torch.linspace(0.01, 100, 200, requires_grad=True)
     (slope,) = torch.autograd.grad(torch.relu(above_zero).sum(), above_zero)
-    return Measured(
+    return Measurement(
         {
             "slope": float(slope.min()),
             "flat": float(relu["flat"]),
             "mean": float(relu["mean"] / relu["deviation"]),
             "usual": float(dying[USUAL]),
             "high": float(dying[HIGH]),
-            "silent": sum(one.silent for one in found) / sum(one.units for one in found),
+            "silent": sum(ffn.silent for ffn in ffns) / sum(ffn.units for ffn in ffns),
         },
         Bars(
-            [Both(f"layer {one.layer}", f"第 {one.layer} 层") for one in records],
-            [100 * one.silent / one.units for one in found],
+            [Both(f"layer {record.layer}", f"第 {record.layer} 层") for record in records],
+            [100 * ffn.silent / ffn.units for ffn in ffns],
             Both("units that are above 0 for no token of the text, %", "在该文本上从未大于 0 的单元，%"),
             parts=["ffn"] * len(records),
         ),
     )
 
 
-def _relu_whole(subject: Subject, watch: Watch) -> Measured:
+def _relu_whole(subject: Subject, watch: Watch) -> Measurement:
     dead = []
     for done, rate in enumerate(WHOLE_RATES):
         watch(done, len(WHOLE_RATES))
         dead.append(float(activations.dying(rates=(rate,), steps=WHOLE_STEPS)["dead"].iloc[0]))
     watch(len(WHOLE_RATES), len(WHOLE_RATES))
-    return Measured(
+    return Measurement(
         {"small": dead[0], "usual": dead[1], "one": dead[2], "largest": dead[-1]},
         Lines(
-            (Series("ReLU", list(WHOLE_RATES), [100 * one for one in dead], part="ffn"),),
+            (Series("ReLU", list(WHOLE_RATES), [100 * share for share in dead], part="ffn"),),
             x_title=Both("learning rate", "学习率"),
             y_title=Both("dead units, %", "死亡单元，%"),
             log_x=True,
@@ -884,39 +879,39 @@ def _relu_whole(subject: Subject, watch: Watch) -> Measured:
 RELU = Question(
     91,
     asked=Both("What is good and bad about ReLU?", "ReLU 有哪些优缺点？"),
-    said=Both(
+    claim=Both(
         "ReLU does not saturate and is cheap; its outputs are not centred at 0, and up to 40 % of its units die.",
         "ReLU 不会饱和、计算快；但输出不以 0 为中心，而且可能有 40% 的神经元“死亡”。",
     ),
     parts=(
-        Part(Both("For x > 0 its slope is always 1.", "x > 0 时斜率恒为 1。"), (equal("slope", 1),)),
-        Part(
+        ClaimPart(Both("For x > 0 its slope is always 1.", "x > 0 时斜率恒为 1。"), (equal("slope", 1),)),
+        ClaimPart(
             Both(
                 "ReLU saturates nowhere: no slope is 0 on this text.", "ReLU 处处不饱和：在该文本上没有斜率为 0 的点。"
             ),
             (equal("flat", 0),),
         ),
-        Part(
+        ClaimPart(
             Both("ReLU's outputs are not centred: their mean is above 0.", "ReLU 的输出不以 0 为中心：均值大于 0。"),
             (above("mean", 0.1),),
         ),
-        Part(
+        ClaimPart(
             Both("At a usual learning rate 40 % of the units die.", "在通常的学习率下，40% 的单元会死亡。"),
             (above("usual", 0.3),),
         ),
-        Part(
+        ClaimPart(
             Both("At a very high learning rate they do.", "学习率非常大时，会有这么多单元死亡。"),
             (above("high", 0.3),),
         ),
     ),
     measure=_relu,
     numbers={
-        "slope": Quantity(Both("smallest slope for x > 0", "x > 0 时的最小斜率")),
-        "flat": Quantity(Both("places with slope 0 on this text", "该文本上斜率为 0 的比例"), "%"),
-        "mean": Quantity(Both("mean / deviation of ReLU's outputs", "ReLU 输出的均值 / 标准差")),
-        "usual": Quantity(Both("units that die, learning rate 0.1", "死亡单元的比例，学习率 0.1"), "%"),
-        "high": Quantity(Both("units that die, learning rate 3", "死亡单元的比例，学习率 3"), "%"),
-        "silent": Quantity(
+        "slope": Label(Both("smallest slope for x > 0", "x > 0 时的最小斜率")),
+        "flat": Label(Both("places with slope 0 on this text", "该文本上斜率为 0 的比例"), "%"),
+        "mean": Label(Both("mean / deviation of ReLU's outputs", "ReLU 输出的均值 / 标准差")),
+        "usual": Label(Both("units that die, learning rate 0.1", "死亡单元的比例，学习率 0.1"), "%"),
+        "high": Label(Both("units that die, learning rate 3", "死亡单元的比例，学习率 3"), "%"),
+        "silent": Label(
             Both("units of this model above 0 for no token of the text", "该模型在该文本上从未大于 0 的单元"), "%"
         ),
     },
@@ -940,9 +935,9 @@ RELU = Question(
     ),
     formula=r"\mathrm{ReLU}(x) = \max(0, x), \quad \frac{\mu}{\sigma} = <mean>",
     papers=(VASWANI_2017, HENDRYCKS_2016),
-    see=See("block", {"section": "FFN"}),
+    see=PageLink("block", {"section": "FFN"}),
     of=ANY,
-    whole=Whole(
+    whole=LongExperiment(
         run=_relu_whole,
         about=Both(
             "The same small network learns for 2,000 steps at six learning rates from 0.001 to 5: about 5 seconds on "
@@ -950,22 +945,22 @@ RELU = Question(
             "同一个小网络在 0.001 到 5 的六个学习率下各训练 2000 步：单核约 5 秒。",
         ),
         parts=(
-            Part(
+            ClaimPart(
                 Both("At usual learning rates hardly a unit dies.", "通常的学习率下几乎没有单元死亡。"),
                 (below("small", 0.05), below("usual", 0.05)),
             ),
-            Part(
+            ClaimPart(
                 Both("At the largest most die.", "最大的学习率下多数单元死亡。"),
                 (above("largest", 0.5),),
             ),
         ),
         numbers={
-            "small": Quantity(Both("dead units, learning rate 0.001", "死亡单元的比例，学习率 0.001"), "%"),
-            "usual": Quantity(Both("dead units, learning rate 0.1", "死亡单元的比例，学习率 0.1"), "%"),
-            "one": Quantity(Both("dead units, learning rate 1", "死亡单元的比例，学习率 1"), "%"),
-            "largest": Quantity(Both("dead units, learning rate 5", "死亡单元的比例，学习率 5"), "%"),
+            "small": Label(Both("dead units, learning rate 0.001", "死亡单元的比例，学习率 0.001"), "%"),
+            "usual": Label(Both("dead units, learning rate 0.1", "死亡单元的比例，学习率 0.1"), "%"),
+            "one": Label(Both("dead units, learning rate 1", "死亡单元的比例，学习率 1"), "%"),
+            "largest": Label(Both("dead units, learning rate 5", "死亡单元的比例，学习率 5"), "%"),
         },
-        stored=Stored(
+        stored=StoredRun(
             {"small": 0.0, "usual": 0.0, "one": 0.0, "largest": 0.992},
             command="python -m inspector.questions --only 91 --whole",
             seeds="0",

@@ -22,18 +22,18 @@ from inspector.questions.record.papers import (
     WIEGREFFE_2019,
     XIAO_2023,
 )
-from inspector.questions.record.picture import Bars, Lines, Map, Series
+from inspector.questions.record.picture import Bars, Heatmap, Lines, Series
 from inspector.questions.record.question import (
-    Measured,
-    Part,
-    Quantity,
+    ClaimPart,
+    Label,
+    LongExperiment,
+    Measurement,
+    PageLink,
     Question,
-    See,
-    Stated,
-    Stored,
+    StatedVerdict,
+    StoredRun,
     Theme,
     Watch,
-    Whole,
 )
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.inside import left_out
@@ -46,12 +46,12 @@ from models.training.tiny.experiments import Experiment, Switches
 
 Floats = NDArray[np.float64]
 _FEWEST = 3  # tokens
-_MOVED = 1e-4  # of a weight: more than rounding, and what an untrained model's even weights move by
+_MOVED = 1e-4  # change of a weight, beyond rounding and beyond that of an untrained model's even weights
 
 
 def _site(subject: Subject, stream: str | None = None) -> AttentionSite:
     """The first attention call of the text. Raises UnanswerableError for a text of fewer than three tokens."""
-    site = next(one for one in subject.trace.sites if stream in (None, one.stream))
+    site = next(site for site in subject.trace.sites if stream in (None, site.stream))
     if len(site.queries) < _FEWEST:
         raise UnanswerableError(
             f"The text has {len(site.queries)} tokens, and the question needs {_FEWEST}; write more words.",
@@ -61,7 +61,7 @@ def _site(subject: Subject, stream: str | None = None) -> AttentionSite:
 
 
 def _first(subject: Subject, stream: str | None = None) -> AttentionRecord:
-    """The record of that call. Raises UnanswerableError where its queries were not seen too."""
+    """The record of the first attention call. Raises UnanswerableError also where queries and keys were not seen."""
     site = _site(subject, stream)
     record = subject.trace.record_of(site.layer, site.stream, call=site.call)
     if not record.query.shape[-1]:
@@ -74,16 +74,16 @@ def _first(subject: Subject, stream: str | None = None) -> AttentionRecord:
 
 def _weights(record: AttentionRecord) -> Floats:
     """The weights of a call, [H, Q, T]."""
-    found = np.zeros((record.site.heads, len(record.site.queries), len(record.site.keys)))
+    weights = np.zeros((record.site.heads, len(record.site.queries), len(record.site.keys)))
     for block in recompute.bands(record):
-        found[:, block.queries, block.keys] = block.weights
-    return found
+        weights[:, block.queries, block.keys] = block.weights
+    return weights
 
 
 def _softmax(scores: Floats) -> Floats:
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    found: Floats = powers / powers.sum(axis=-1, keepdims=True)
-    return found
+    weights: Floats = powers / powers.sum(axis=-1, keepdims=True)
+    return weights
 
 
 def _by_formula(subject: Subject, record: AttentionRecord, *, scale: float | None = None) -> Floats:
@@ -99,23 +99,23 @@ def _by_formula(subject: Subject, record: AttentionRecord, *, scale: float | Non
     return _softmax(np.where(seen, products, -1e30))
 
 
-def _formula(subject: Subject) -> Measured:
+def _formula(subject: Subject) -> Measurement:
     record = _first(subject)
     weights, scaled = _weights(record), _by_formula(subject, record)
     differences = []
     for site in subject.trace.sites:
-        own = subject.trace.record_of(site.layer, site.stream, call=site.call)
-        given = _weights(own)
+        call = subject.trace.record_of(site.layer, site.stream, call=site.call)
+        given = _weights(call)
         differences.append(
             [
-                np.abs(given - _by_formula(subject, own)).max(),
+                np.abs(given - _by_formula(subject, call)).max(),
                 np.abs(given.sum(axis=-1) - 1).max(),
-                np.abs(given - _by_formula(subject, own, scale=1)).max(),
+                np.abs(given - _by_formula(subject, call, scale=1)).max(),
             ]
         )
     formula, rows, unscaled = np.max(differences, axis=0).tolist()
     tokens = record.site.keys
-    picture = Map(
+    picture = Heatmap(
         weights[0].astype(np.float32),
         record.site.queries,
         tokens,
@@ -126,26 +126,28 @@ def _formula(subject: Subject) -> Measured:
         beside=scaled[0].astype(np.float32),
         beside_title=Both("by the formula", "按公式计算"),
     )
-    return Measured({"formula": formula, "rows": rows, "unscaled": unscaled}, picture)
+    return Measurement({"formula": formula, "rows": rows, "unscaled": unscaled}, picture)
 
 
 FORMULA = Question(
     1,
     asked=Both("Is attention softmax(QKᵀ/√d_k)V?", "注意力就是 softmax(QKᵀ/√d_k)V 吗？"),
-    said=Both(
+    claim=Both(
         "Scaled dot-product attention: softmax(QKᵀ/√d_k)V. Each row of weights sums to 1.",
         "缩放点积注意力：softmax(QKᵀ/√d_k)V，每一行权重之和为 1。",
     ),
     parts=(
-        Part(Both("The formula gives the model's weights.", "按公式能算出模型的权重。"), (below("formula", 1e-4),)),
-        Part(Both("Each row sums to 1.", "每一行之和为 1。"), (below("rows", 1e-5),)),
-        Part(Both("The scale cannot be left out.", "缩放这一步不能省略。"), (above("unscaled", 1e-3),)),
+        ClaimPart(
+            Both("The formula gives the model's weights.", "按公式能算出模型的权重。"), (below("formula", 1e-4),)
+        ),
+        ClaimPart(Both("Each row sums to 1.", "每一行之和为 1。"), (below("rows", 1e-5),)),
+        ClaimPart(Both("The scale cannot be left out.", "缩放这一步不能省略。"), (above("unscaled", 1e-3),)),
     ),
     measure=_formula,
     numbers={
-        "formula": Quantity(Both("largest difference from the formula", "与公式的最大差")),
-        "rows": Quantity(Both("largest |row sum − 1|", "|行和 − 1| 的最大值")),
-        "unscaled": Quantity(Both("largest difference without the scale", "不缩放时的最大差")),
+        "formula": Label(Both("largest difference from the formula", "与公式的最大差")),
+        "rows": Label(Both("largest |row sum − 1|", "|行和 − 1| 的最大值")),
+        "unscaled": Label(Both("largest difference without the scale", "不缩放时的最大差")),
     },
     setting=Both(
         "All heads of all layers. Q and K are recorded; the formula is computed anew in float64.",
@@ -160,12 +162,12 @@ FORMULA = Question(
     refuted=Both("Weights that the formula does not give.", "如果按公式算不出模型的权重，结论就被推翻。"),
     formula=r"\max \left| A - \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) \right| = <formula>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "One head"}),
+    see=PageLink("scores", {"section": "One head"}),
     of=ANY,
 )
 
 
-def _roles(subject: Subject) -> Measured:
+def _roles(subject: Subject) -> Measurement:
     record = _first(subject)
     before = _weights(record)
     numbers = {}
@@ -182,23 +184,23 @@ def _roles(subject: Subject) -> Measured:
         [numbers["query"], numbers["key"], numbers["value"]],
         Both("largest change of a weight", "权重的最大变化"),
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 ROLES = Question(
     2,
     asked=Both("What are Q, K and V?", "Q、K、V 分别是什么？"),
-    said=Both(
+    claim=Both(
         "The query asks, the key is matched, the value is handed over. The query is the input at the current step.",
         "查询用来提问，键用来匹配，值用来传递内容。查询就是当前时刻的输入。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Query and key decide the weights.", "权重由查询和键决定。"),
             (above("query", _MOVED), above("key", _MOVED)),
         ),
-        Part(Both("The value has no say in the weights.", "值不影响权重。"), (at_most("value", 1e-6),)),
-        Part(
+        ClaimPart(Both("The value has no say in the weights.", "值不影响权重。"), (at_most("value", 1e-6),)),
+        ClaimPart(
             Both(
                 "The query is the input itself, and so is the key: of one token both are the same.",
                 "查询就是输入本身，键也是：同一个 token 的两者相同。",
@@ -208,10 +210,10 @@ ROLES = Question(
     ),
     measure=_roles,
     numbers={
-        "query": Quantity(Both("largest change of a weight by other queries", "换查询后权重的最大变化")),
-        "key": Quantity(Both("largest change of a weight by other keys", "换键后权重的最大变化")),
-        "value": Quantity(Both("largest change of a weight by other values", "换值后权重的最大变化")),
-        "same": Quantity(Both("cosine of a token's query and its key, mean", "同一 token 的查询与键的余弦，均值")),
+        "query": Label(Both("largest change of a weight by other queries", "换查询后权重的最大变化")),
+        "key": Label(Both("largest change of a weight by other keys", "换键后权重的最大变化")),
+        "value": Label(Both("largest change of a weight by other values", "换值后权重的最大变化")),
+        "same": Label(Both("cosine of a token's query and its key, mean", "同一 token 的查询与键的余弦，均值")),
     },
     setting=Both(
         "First layer, all heads. Other: each token is given that of the token before, and the weights are computed "
@@ -229,14 +231,14 @@ ROLES = Question(
     ),
     formula=r"q = xW_Q, \; k = xW_K, \; v = xW_V: \quad \overline{\cos(q_i, k_i)} = <same>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Queries and keys"}),
+    see=PageLink("scores", {"section": "Queries and keys"}),
     of=ANY,
 )
 
 
-def _itself(subject: Subject) -> Measured:
+def _itself(subject: Subject) -> Measurement:
     site = _site(subject)
-    own = subject.heads[subject.heads["stream"] != "cross"]["self"].dropna()
+    on_itself = subject.heads[subject.heads["stream"] != "cross"]["self"].dropna()
     scores, weights = (
         of(layer=site.layer, stream=site.stream, call=site.call)[:, -1]
         for of in (subject.trace.scores, subject.trace.attention)
@@ -245,38 +247,38 @@ def _itself(subject: Subject) -> Measured:
     numbers = {
         "entries": entries,
         "extra": entries - (len(site.keys) - 1),
-        "self": float(own.mean()),
-        "largest": float(own.max()),
+        "self": float(on_itself.mean()),
+        "largest": float(on_itself.max()),
     }
     picture = Bars(site.keys, weights.mean(axis=0).tolist(), Both("weight of the last token", "最后一个 token 的权重"))
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 ITSELF = Question(
     3,
     asked=Both("Does a token attend to all others, and not to itself?", "token 只关注其他 token，不关注自己吗？"),
-    said=Both(
+    claim=Both(
         "Self-attention compares a token with all other tokens.",
         "自注意力计算一个 token 与其他所有 token 的相似度。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("A row has entries for the other tokens alone.", "每行只有其他 token 的项。"),
             (at_most("extra", 0),),
         ),
-        Part(Both("A token gives itself nothing.", "token 给自己的权重为零。"), (at_most("self", 1e-3),)),
+        ClaimPart(Both("A token gives itself nothing.", "token 给自己的权重为零。"), (at_most("self", 1e-3),)),
     ),
     measure=_itself,
     numbers={
-        "entries": Quantity(Both("keys that no mask hides, last row", "最后一行中没有被掩码遮住的键")),
-        "extra": Quantity(
+        "entries": Label(Both("keys that no mask hides, last row", "最后一行中没有被掩码遮住的键")),
+        "extra": Label(
             Both(
                 "keys that no mask hides, last row, less the other tokens",
                 "最后一行中除其他 token 外没有被掩码遮住的键",
             )
         ),
-        "self": Quantity(Both("weight on the token itself, mean of heads", "给自己的权重，各头均值"), "%"),
-        "largest": Quantity(Both("weight on the token itself, largest of heads", "给自己的权重，各头最大值"), "%"),
+        "self": Label(Both("weight on the token itself, mean of heads", "给自己的权重，各头均值"), "%"),
+        "largest": Label(Both("weight on the token itself, largest of heads", "给自己的权重，各头最大值"), "%"),
     },
     setting=Both(
         "Entries: the last token's row in the first layer. Weight: all heads of self-attention.",
@@ -290,12 +292,12 @@ ITSELF = Question(
     refuted=Both("A model whose diagonal is masked.", "如果模型遮住了对角线，结论就被推翻。"),
     formula=r"\overline{A_{ii}} = <self>",
     papers=(VASWANI_2017,),
-    see=See("", {"sort": "weight on itself"}),
+    see=PageLink("", {"sort": "weight on itself"}),
     of=ANY,
 )
 
 
-def _related(subject: Subject) -> Measured:
+def _related(subject: Subject) -> Measurement:
     trace = subject.trace
     _first(subject)
     stream = trace.sites[0].stream
@@ -326,39 +328,41 @@ def _related(subject: Subject) -> Measured:
         x_title=Both("spread of |k|", "|k| 的离散程度"),
         y_title=Both("rank correlation of q · k and −|q − k|", "q·k 与 −|q − k| 的秩相关"),
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 RELATED = Question(
     4,
     asked=Both("Is a larger dot product a smaller distance?", "点积越大，距离就越近吗？"),
-    said=Both(
+    claim=Both(
         "The larger q · k, the more the two are related: the dot product is a distance to the query.",
         "q·k 越大，两者越相关：点积就是到查询的距离。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Where all keys have one length, dot product and distance rank alike.",
                 "所有键长度相同时，点积与距离的排序一致。",
             ),
             (above("unit", 0.999),),
         ),
-        Part(Both("In this model they rank alike too.", "在该模型中，两者的排序也一致。"), (above("distance", 0.99),)),
-        Part(
+        ClaimPart(
+            Both("In this model they rank alike too.", "在该模型中，两者的排序也一致。"), (above("distance", 0.99),)
+        ),
+        ClaimPart(
             Both("In this model it ranks as the cosine does.", "在该模型中，点积与余弦的排序一致。"),
             (above("cosine", 0.99),),
         ),
     ),
     measure=_related,
     numbers={
-        "unit": Quantity(
+        "unit": Label(
             Both("rank correlation of q · k and −|q − k|, keys of one length", "q·k 与 −|q − k| 的秩相关，键等长")
         ),
-        "distance": Quantity(
+        "distance": Label(
             Both("rank correlation of q · k and −|q − k|, median of heads", "q·k 与 −|q − k| 的秩相关，各头中位数")
         ),
-        "cosine": Quantity(
+        "cosine": Label(
             Both("rank correlation of q · k and the cosine, median of heads", "q·k 与余弦的秩相关，各头中位数")
         ),
     },
@@ -375,7 +379,7 @@ RELATED = Question(
     refuted=Both("Heads with keys of unequal length that rank alike.", "如果键长度不等，排序却仍一致，结论就被推翻。"),
     formula=r"|q - k|^2 = |q|^2 + |k|^2 - 2\, q \cdot k: \quad \rho = <distance>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Dot or cosine"}),
+    see=PageLink("scores", {"section": "Dot or cosine"}),
     of=ANY,
 )
 
@@ -383,7 +387,7 @@ RELATED = Question(
 _RANKED = 0.5  # Spearman's rho, from which on two orders count as alike
 
 
-def _telling(subject: Subject) -> Measured:
+def _telling(subject: Subject) -> Measurement:
     left = left_out(subject)
     rho = leave_one_out.correlations(left)["rho"].dropna()
     if rho.empty:
@@ -408,39 +412,39 @@ def _telling(subject: Subject) -> Measured:
         list(numbers.values()),
         Both("Spearman with leaving the token out", "与去掉该 token 的影响的 Spearman 秩相关"),
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 TELLING = Question(
     5,
     asked=Both("Is the weight a token's importance?", "注意力权重就是重要性吗？"),
-    said=Both(
+    claim=Both(
         "The attention weight tells how important a token is for the task.",
         "注意力权重表示某个 token 对任务的重要程度。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Some head ranks tokens as leaving them out does, more than chance allows.",
                 "有的头对 token 的排序与逐个去掉的结果一致，而且超过偶然所能达到的程度。",
             ),
             (above("highest", "chance"),),
         ),
-        Part(Both("The median head does.", "处于中位数的头也如此。"), (above("median", _RANKED),)),
-        Part(Both("Every head does.", "每个头都是如此。"), (above("lowest", _RANKED),)),
+        ClaimPart(Both("The median head does.", "处于中位数的头也如此。"), (above("median", _RANKED),)),
+        ClaimPart(Both("Every head does.", "每个头都是如此。"), (above("lowest", _RANKED),)),
     ),
     measure=_telling,
     numbers={
-        "lowest": Quantity(
+        "lowest": Label(
             Both("rank correlation with leaving tokens out, lowest head", "与去掉 token 的影响的秩相关，最低的头")
         ),
-        "median": Quantity(
+        "median": Label(
             Both("rank correlation with leaving tokens out, median of heads", "与去掉 token 的影响的秩相关，各头中位数")
         ),
-        "highest": Quantity(
+        "highest": Label(
             Both("rank correlation with leaving tokens out, highest head", "与去掉 token 的影响的秩相关，最高的头")
         ),
-        "chance": Quantity(
+        "chance": Label(
             Both(
                 "rank correlation that the best of as many unrelated heads reaches in half of all texts",
                 "同样多的无关头中最高的秩相关（一半的文本能达到）",
@@ -466,24 +470,24 @@ TELLING = Question(
     ),
     formula=r"\rho(A, \Delta_{-j}): \quad <lowest> \ldots <median> \ldots <highest>, \quad \rho_0 = <chance>",
     papers=(ABNAR_2020, JAIN_2019, WIEGREFFE_2019, XIAO_2023),
-    see=See("scores", {"section": "Importance"}),
+    see=PageLink("scores", {"section": "Importance"}),
     of=ANY,
 )
 
 
-def _two_sequences(subject: Subject) -> Measured:
+def _two_sequences(subject: Subject) -> Measurement:
     trace = subject.trace
-    cross, own = _first(subject, "cross"), _first(subject, "encoder")
+    cross, encoder = _first(subject, "cross"), _first(subject, "encoder")
     numbers = {
         "rows": float(len(cross.site.queries)),
         "target": float(len((trace.target or trace.encoding).tokens)),
         "columns": float(len(cross.site.keys)),
         "source": float(len(trace.encoding.tokens)),
-        "self_rows": float(len(own.site.queries)),
-        "self_columns": float(len(own.site.keys)),
-        "function": float(np.abs(_weights(cross) - _by_formula(subject, cross, scale=own.function.scale)).max()),
+        "self_rows": float(len(encoder.site.queries)),
+        "self_columns": float(len(encoder.site.keys)),
+        "function": float(np.abs(_weights(cross) - _by_formula(subject, cross, scale=encoder.function.scale)).max()),
     }
-    picture = Map(
+    picture = Heatmap(
         _weights(cross).mean(axis=0).astype(np.float32),
         cross.site.queries,
         cross.site.keys,
@@ -491,7 +495,7 @@ def _two_sequences(subject: Subject) -> Measured:
         Both("key (source)", "键（源）"),
         Both("weight, mean of heads", "权重，各头均值"),
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 TWO_SEQUENCES = Question(
@@ -500,31 +504,31 @@ TWO_SEQUENCES = Question(
         "How does self-attention differ from classical, encoder-decoder attention?",
         "自注意力与传统（编码器-解码器）注意力有何不同？",
     ),
-    said=Both(
+    claim=Both(
         "In classical attention the query comes from the target, keys and values from the source; in self-attention "
         "all come from one sequence.",
         "传统注意力的查询来自目标序列，键和值来自源序列；自注意力的三者来自同一序列。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Cross-attention: rows are the target's, columns the source's.", "交叉注意力：行是目标，列是源。"),
             (equal("rows", "target"), equal("columns", "source")),
         ),
-        Part(
+        ClaimPart(
             Both("Self-attention: rows and columns are the same tokens.", "自注意力：行与列是同一批 token。"),
             (equal("self_rows", "self_columns"), equal("self_rows", "source")),
         ),
-        Part(Both("The function is the same.", "所用的函数相同。"), (below("function", 1e-4),)),
+        ClaimPart(Both("The function is the same.", "所用的函数相同。"), (below("function", 1e-4),)),
     ),
     measure=_two_sequences,
     numbers={
-        "rows": Quantity(Both("rows of the cross map", "交叉注意力图的行数")),
-        "target": Quantity(Both("target tokens read", "解码器读入的目标 token")),
-        "columns": Quantity(Both("columns of the cross map", "交叉注意力图的列数")),
-        "source": Quantity(Both("source tokens", "源 token")),
-        "self_rows": Quantity(Both("rows of the encoder's map", "编码器自注意力图的行数")),
-        "self_columns": Quantity(Both("columns of the encoder's map", "编码器自注意力图的列数")),
-        "function": Quantity(
+        "rows": Label(Both("rows of the cross map", "交叉注意力图的行数")),
+        "target": Label(Both("target tokens read", "解码器读入的目标 token")),
+        "columns": Label(Both("columns of the cross map", "交叉注意力图的列数")),
+        "source": Label(Both("source tokens", "源 token")),
+        "self_rows": Label(Both("rows of the encoder's map", "编码器自注意力图的行数")),
+        "self_columns": Label(Both("columns of the encoder's map", "编码器自注意力图的列数")),
+        "function": Label(
             Both(
                 "cross map's difference from softmax(s QKᵀ), s that of self-attention",
                 "交叉注意力与 softmax(s·QKᵀ) 的最大差，s 取自自注意力的缩放",
@@ -543,7 +547,7 @@ TWO_SEQUENCES = Question(
     formula=r"A_{\times} \in \mathbb{R}^{<rows> \times <columns>}, \quad "
     r"A \in \mathbb{R}^{<self_rows> \times <self_columns>}",
     papers=(BAHDANAU_2015, VASWANI_2017),
-    see=See(""),
+    see=PageLink(""),
     of=ENCODER_DECODER,
 )
 
@@ -555,15 +559,18 @@ def _recurrent(*, attention: bool) -> RecurrentEncoderDecoder:
 
 
 def _reads_states(*, attention: bool) -> list[float]:
-    """The gradient of the first written token's scores by each state of the encoder, beside its last one; [T]."""
+    """The length of the gradient of the first written token's scores by each state of the encoder, [T].
+
+    The path through the last state, from which the decoder starts, does not count.
+    """
     network = _recurrent(attention=attention)
     read = network.encode(torch.arange(10)[None])
     states = read.states.detach().requires_grad_()
     keys = read.keys if network.attention is None else network.attention.keys(states)
     given = read._replace(states=states, keys=keys, last=read.last.detach().requires_grad_())
     scores, _, _ = network.step(torch.tensor([10]), network.start(given), given)
-    (found,) = torch.autograd.grad(scores.square().sum(), states, allow_unused=True)
-    return [0.0] * 10 if found is None else [float(one) for one in found[0].norm(dim=-1)]
+    (gradient,) = torch.autograd.grad(scores.square().sum(), states, allow_unused=True)
+    return [0.0] * 10 if gradient is None else [float(length) for length in gradient[0].norm(dim=-1)]
 
 
 RNN_OR_ATTENTION = Experiment(
@@ -580,11 +587,11 @@ _IN_THE_LAB = {
 }
 
 
-def _bottleneck(subject: Subject) -> Measured:
-    without, given = (_reads_states(attention=one) for one in (False, True))
+def _bottleneck(subject: Subject) -> Measurement:
+    without, given = (_reads_states(attention=attends) for attends in (False, True))
     heads = [head for head in interventions.every_head(subject.trace) if head.stream == "cross"]
     change = interventions.drop(subject.loaded, subject.trace, heads=heads)
-    before, after = (torch.tensor(one.output.astype(np.float64)) for one in (change.before, change.after))
+    before, after = (torch.tensor(run.output.astype(np.float64)) for run in (change.before, change.after))
     moved = float((1 - torch.cosine_similarity(before, after, dim=-1)).mean())
     picture = Lines(
         (
@@ -594,45 +601,45 @@ def _bottleneck(subject: Subject) -> Measured:
         x_title=Both("state of the encoder", "编码器的状态"),
         y_title=Both("gradient of the decoder's scores", "解码器输出分数对它的梯度"),
     )
-    return Measured({"without": max(without), "least": min(given), "moved": moved}, picture)
+    return Measurement({"without": max(without), "least": min(given), "moved": moved}, picture)
 
 
-def _reversed_by_rnn(subject: Subject, watch: Watch) -> Measured:
+def _reversed_by_rnn(subject: Subject, watch: Watch) -> Measurement:
     courses = train_both(RNN_OR_ATTENTION, watch)
     a, b = (float(np.mean(side)) for side in ends(courses, last_right))
     names = Both("with attention", "有注意力"), Both("without attention", "无注意力")
     picture = courses_drawn(courses, names, of=lambda report: report.exact_accuracy, y_title=RIGHT)
-    return Measured({"a": a, "b": b}, picture)
+    return Measurement({"a": a, "b": b}, picture)
 
 
 BOTTLENECK = Question(
     7,
     asked=Both("Does attention remove the bottleneck of Seq2Seq?", "注意力解决了 Seq2Seq 的瓶颈吗？"),
-    said=Both(
+    claim=Both(
         "Without attention the decoder sees only the encoder's last state; with attention it sees all.",
         "没有注意力时，解码器只能看到编码器的最后一个状态；有了注意力，就能看到所有状态。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Without attention it reads only the last state.", "没有注意力时只读最后一个状态。"),
             (at_most("without", 0),),
         ),
-        Part(Both("With attention it reads every state.", "有注意力时每个状态都读。"), (above("least", 1e-6),)),
-        Part(
+        ClaimPart(Both("With attention it reads every state.", "有注意力时每个状态都读。"), (above("least", 1e-6),)),
+        ClaimPart(
             Both("A trained translator needs its cross-attention.", "训练好的翻译模型离不开交叉注意力。"),
             (above("moved", 0.05),),
         ),
     ),
     measure=_bottleneck,
     numbers={
-        "without": Quantity(
+        "without": Label(
             Both(
                 "largest gradient by a state other than the last, no attention",
                 "除最后一个外各状态梯度的最大值，没有注意力",
             )
         ),
-        "least": Quantity(Both("smallest gradient by a state, with attention", "各状态梯度的最小值，有注意力")),
-        "moved": Quantity(
+        "least": Label(Both("smallest gradient by a state, with attention", "各状态梯度的最小值，有注意力")),
+        "moved": Label(
             Both("output moved without cross-attention, 1 − cosine", "去掉交叉注意力后输出的变化，1 − 余弦")
         ),
     },
@@ -650,7 +657,7 @@ BOTTLENECK = Question(
     refuted=Both(
         "A decoder without attention that reads another state.", "如果没有注意力的解码器还读了其他状态，结论就被推翻。"
     ),
-    whole=Whole(
+    whole=LongExperiment(
         run=_reversed_by_rnn,
         about=Both(
             "The Lab's GRU learns to turn 8 digits around in 300 steps, with attention (A) and without (B), three "
@@ -659,20 +666,18 @@ BOTTLENECK = Question(
             "秒。",
         ),
         parts=(
-            Part(Both("With attention it learns the task.", "有注意力时能学会。"), (above("a", 0.9),)),
-            Part(
+            ClaimPart(Both("With attention it learns the task.", "有注意力时能学会。"), (above("a", 0.9),)),
+            ClaimPart(
                 Both("Without attention it does not by then.", "没有注意力时还没学会。"), (below("b", "a", times=0.5),)
             ),
         ),
         numbers={
-            "a": Quantity(
-                Both("texts without a mistake at the end, with attention", "训练结束时的全对率，有注意力"), "%"
-            ),
-            "b": Quantity(
+            "a": Label(Both("texts without a mistake at the end, with attention", "训练结束时的全对率，有注意力"), "%"),
+            "b": Label(
                 Both("texts without a mistake at the end, without attention", "训练结束时的全对率，没有注意力"), "%"
             ),
         },
-        stored=Stored(
+        stored=StoredRun(
             {"a": 0.9948, "b": 0.2979},
             command="python -m inspector.questions --only 7 --whole",
             seeds="0, 1, 2",
@@ -681,13 +686,13 @@ BOTTLENECK = Question(
     ),
     formula=r"\left\| \frac{\partial o_1}{\partial h_j} \right\|: \quad <without> \;\to\; \ge <least>",
     papers=(BAHDANAU_2015,),
-    see=See("lab", _IN_THE_LAB),
+    see=PageLink("lab", _IN_THE_LAB),
     of=ENCODER_DECODER,
 )
 
 
 @torch.inference_mode()
-def _rnn_query(subject: Subject) -> Measured:
+def _rnn_query(subject: Subject) -> Measurement:
     network = _recurrent(attention=True)
     read = network.encode(torch.arange(10)[None])
     start = network.start(read)
@@ -697,7 +702,7 @@ def _rnn_query(subject: Subject) -> Measured:
     assert first is not None
     assert other is not None
     assert second is not None
-    return Measured(
+    return Measurement(
         {"token": float((first - other).abs().max()), "state": float((first - second).abs().max())},
         Lines(
             (
@@ -713,21 +718,21 @@ def _rnn_query(subject: Subject) -> Measured:
 RNN_QUERY = Question(
     8,
     asked=Both("Which is the query in the attention of an RNN?", "RNN 的注意力中谁是 Q？"),
-    said=Both("In the attention of an RNN the last output is Q.", "RNN 的注意力中，最后一个输出是 Q。"),
+    claim=Both("In the attention of an RNN the last output is Q.", "RNN 的注意力中，最后一个输出是 Q。"),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "The query is the decoder's state before the step, not the token read in it.",
                 "查询是解码器上一步的状态，而不是这一步读入的 token。",
             ),
             (at_most("token", 0),),
         ),
-        Part(Both("One query serves for all steps.", "所有步共用一个查询。"), (at_most("state", 1e-6),)),
+        ClaimPart(Both("One query serves for all steps.", "所有步共用一个查询。"), (at_most("state", 1e-6),)),
     ),
     measure=_rnn_query,
     numbers={
-        "token": Quantity(Both("change of a weight by another token read", "换读入的 token 后权重的最大变化")),
-        "state": Quantity(Both("change of a weight from step 1 to step 2", "第 1 步到第 2 步权重的最大变化")),
+        "token": Label(Both("change of a weight by another token read", "换读入的 token 后权重的最大变化")),
+        "state": Label(Both("change of a weight from step 1 to step 2", "第 1 步到第 2 步权重的最大变化")),
     },
     setting=Both(
         "Bahdanau's attention in a GRU encoder-decoder of width 32, 10 tokens, untrained, seed 0.",
@@ -741,11 +746,11 @@ RNN_QUERY = Question(
     refuted=Both("Weights that stay from step to step.", "如果各步的权重不变，结论就被推翻。"),
     formula=r"e_{ij} = v^\top \tanh(W s_{i-1} + U h_j): \quad \max |\alpha_{2} - \alpha_{1}| = <state>",
     papers=(BAHDANAU_2015,),
-    see=See("lab", _IN_THE_LAB),
+    see=PageLink("lab", _IN_THE_LAB),
 )
 
 
-def _connected(subject: Subject) -> Measured:
+def _connected(subject: Subject) -> Measurement:
     _site(subject)
     stream = subject.trace.sites[0].stream
     fixed = subject.once(
@@ -759,7 +764,7 @@ def _connected(subject: Subject) -> Measured:
     jacobians = [jacobian(layer, x) for x in (torch.zeros(n), torch.ones(n))]  # type: ignore[no-untyped-call]
     connected = float((jacobians[0] - jacobians[1]).abs().max())
     by_head = fixed.table["largest"]
-    return Measured(
+    return Measurement(
         {
             "attention": float(by_head.max()),
             "connected": connected,
@@ -781,15 +786,17 @@ def _connected(subject: Subject) -> Measured:
 CONNECTED = Question(
     9,
     asked=Both("How does attention differ from a fully connected layer?", "注意力与全连接层有什么区别？"),
-    said=Both(
+    claim=Both(
         "A fully connected layer mixes with fixed weights, attention with weights that follow from the input; else "
         "they are the same.",
         "全连接层的权重固定，注意力的权重由输入决定；除此之外两者相同。",
     ),
     parts=(
-        Part(Both("Attention's weights follow the text.", "注意力的权重随文本变化。"), (above("attention", _MOVED),)),
-        Part(Both("Those of a fully connected layer do not.", "全连接层的权重不变。"), (at_most("connected", 0),)),
-        Part(
+        ClaimPart(
+            Both("Attention's weights follow the text.", "注意力的权重随文本变化。"), (above("attention", _MOVED),)
+        ),
+        ClaimPart(Both("Those of a fully connected layer do not.", "全连接层的权重不变。"), (at_most("connected", 0),)),
+        ClaimPart(
             Both(
                 "A fully connected layer over tokens fits a text of any length.",
                 "作用于 token 的全连接层也适用于任意长度。",
@@ -799,10 +806,10 @@ CONNECTED = Question(
     ),
     measure=_connected,
     numbers={
-        "attention": Quantity(Both("largest change of a weight, attention", "权重的最大变化，注意力")),
-        "connected": Quantity(Both("largest change of a weight, fully connected", "权重的最大变化，全连接")),
-        "parameters": Quantity(Both("parameters of a layer over these n tokens, n²", "作用于这 n 个 token 的参数，n²")),
-        "longer": Quantity(Both("parameters more for a token more", "多一个 token 时增加的参数")),
+        "attention": Label(Both("largest change of a weight, attention", "权重的最大变化，注意力")),
+        "connected": Label(Both("largest change of a weight, fully connected", "权重的最大变化，全连接")),
+        "parameters": Label(Both("parameters of a layer over these n tokens, n²", "作用于这 n 个 token 的参数，n²")),
+        "longer": Label(Both("parameters more for a token more", "多一个 token 时增加的参数")),
     },
     setting=Both(
         "The text's own tokens are read backwards, and every head's map is compared cell by cell. The fully "
@@ -817,7 +824,7 @@ CONNECTED = Question(
     refuted=Both("Maps that stay when the text changes.", "如果换了文本注意力图不变，结论就被推翻。"),
     formula=r"\max |A(x') - A(x)| = <attention>, \quad \max |W - W| = <connected>, \quad n^2 = <parameters>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Dot or cosine"}),
+    see=PageLink("scores", {"section": "Dot or cosine"}),
     of=ANY,
 )
 
@@ -853,41 +860,41 @@ def _lines(curves: dict[str, Floats]) -> Lines:
     )
 
 
-def _long_range(subject: Subject) -> Measured:
+def _long_range(subject: Subject) -> Measurement:
     curves = _curves(subject)
-    kept = {name: float(norms[0] / norms[-11]) for name, norms in curves.items()}
-    return Measured({"attention": kept["attention"], "rnn": kept["tanh-RNN"], "lstm": kept["LSTM"]}, _lines(curves))
+    remaining = {name: float(norms[0] / norms[-11]) for name, norms in curves.items()}
+    return Measurement(
+        {"attention": remaining["attention"], "rnn": remaining["tanh-RNN"], "lstm": remaining["LSTM"]}, _lines(curves)
+    )
 
 
 LONG_RANGE = Question(
     10,
     asked=Both("Does attention reach far in one layer?", "注意力一层就能建立长距离依赖吗？"),
-    said=Both(
+    claim=Both(
         "Attention joins any two positions in one step, O(1); an RNN needs as many steps as lie between.",
         "注意力一步就能连接任意两个位置，路径为 O(1)；RNN 相隔多少步就要传递多少步。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "In attention the first token counts about as much as a near one.",
                 "注意力中，第一个 token 与近处 token 的影响相当。",
             ),
             (at_least("attention", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both("In an RNN next to nothing of it is left.", "RNN 中，它几乎没有影响了。"),
             (below("rnn", 1e-3), below("lstm", 1e-3)),
         ),
     ),
     measure=_long_range,
     numbers={
-        "attention": Quantity(
+        "attention": Label(
             Both("gradient at distance 99 over that at 10, attention", "距离 99 与 10 的梯度之比，注意力")
         ),
-        "rnn": Quantity(
-            Both("gradient at distance 99 over that at 10, tanh-RNN", "距离 99 与 10 的梯度之比，tanh-RNN")
-        ),
-        "lstm": Quantity(Both("gradient at distance 99 over that at 10, LSTM", "距离 99 与 10 的梯度之比，LSTM")),
+        "rnn": Label(Both("gradient at distance 99 over that at 10, tanh-RNN", "距离 99 与 10 的梯度之比，tanh-RNN")),
+        "lstm": Label(Both("gradient at distance 99 over that at 10, LSTM", "距离 99 与 10 的梯度之比，LSTM")),
     },
     setting=Both(
         "Untrained networks of width 32 on 100 random inputs, median of the seeds; no loaded model takes part.",
@@ -902,23 +909,23 @@ LONG_RANGE = Question(
     formula=r"\frac{\|\partial s_{100} / \partial x_1\|}{\|\partial s_{100} / "
     r"\partial x_{90}\|} = <attention>, \quad <rnn> \;(\mathrm{RNN})",
     papers=(VASWANI_2017,),
-    see=See("time", {"section": "Gradient by distance"}),
+    see=PageLink("time", {"section": "Gradient by distance"}),
 )
 
 
-def _vanishing(subject: Subject) -> Measured:
+def _vanishing(subject: Subject) -> Measurement:
     curves = _curves(subject)
     grown = distance.curves(distance.Setting(steps=10, width=32, scale=3.0))
     grown = grown[grown["network"] == "tanh-RNN"].sort_values("step")["norm"].to_numpy()
     parts = distance.parts(distance.Setting(steps=60, width=32))
     parts = parts[parts["network"] == "tanh-RNN"]
-    kept = {name: float(norms[0] / norms[-1]) for name, norms in curves.items()}
-    return Measured(
+    remaining = {name: float(norms[0] / norms[-1]) for name, norms in curves.items()}
+    return Measurement(
         {
-            "rnn": kept["tanh-RNN"],
-            "gru": kept["GRU"],
-            "lstm": kept["LSTM"],
-            "open": kept["open LSTM"],
+            "rnn": remaining["tanh-RNN"],
+            "gru": remaining["GRU"],
+            "lstm": remaining["LSTM"],
+            "open": remaining["open LSTM"],
             "scaled": float(grown[0] / curves["tanh-RNN"][-10]),
             "whole": float(parts["total"].iloc[0]),
         },
@@ -929,49 +936,49 @@ def _vanishing(subject: Subject) -> Measured:
 VANISHING = Question(
     11,
     asked=Both("Do gradients vanish in RNNs, and do gates help?", "RNN 的梯度会消失吗？门控能解决吗？"),
-    said=Both(
+    claim=Both(
         "Gradients of RNNs vanish, so that the weights of early steps are not updated. LSTM and GRU solve it.",
         "RNN 的梯度会消失，早期时刻的权重得不到更新；LSTM 和 GRU 解决了这个问题。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Over 99 steps a tanh-RNN's gradient vanishes.", "经过 99 步，tanh-RNN 的梯度消失。"),
             (below("rnn", 1e-6),),
         ),
-        Part(
+        ClaimPart(
             Both("It vanishes whatever the recurrent weights are.", "不论循环权重多大都会消失。"),
             (below("scaled", 10),),
         ),
-        Part(
+        ClaimPart(
             Both("A GRU and an LSTM as they begin keep it.", "初始状态的 GRU 和 LSTM 能保留梯度。"),
             (above("gru", 1e-3), above("lstm", 1e-3)),
         ),
-        Part(
+        ClaimPart(
             Both("An open forget gate keeps much more of it.", "遗忘门打开时能多保留很多。"),
             (above("open", "lstm", times=1000),),
         ),
-        Part(Both("The weights are not updated.", "权重得不到更新。"), (below("whole", 1e-6),)),
+        ClaimPart(Both("The weights are not updated.", "权重得不到更新。"), (below("whole", 1e-6),)),
     ),
     measure=_vanishing,
     numbers={
-        "rnn": Quantity(
+        "rnn": Label(
             Both("gradient at the first step over that at the last, tanh-RNN", "首步与末步的梯度之比，tanh-RNN")
         ),
-        "gru": Quantity(Both("gradient at the first step over that at the last, GRU", "首步与末步的梯度之比，GRU")),
-        "lstm": Quantity(Both("gradient at the first step over that at the last, LSTM", "首步与末步的梯度之比，LSTM")),
-        "open": Quantity(
+        "gru": Label(Both("gradient at the first step over that at the last, GRU", "首步与末步的梯度之比，GRU")),
+        "lstm": Label(Both("gradient at the first step over that at the last, LSTM", "首步与末步的梯度之比，LSTM")),
+        "open": Label(
             Both(
                 "gradient at the first step over that at the last, LSTM with forget bias 2",
                 "首步与末步的梯度之比，遗忘门偏置为 2 的 LSTM",
             )
         ),
-        "scaled": Quantity(
+        "scaled": Label(
             Both(
                 "tanh-RNN over 9 steps: gradient with W_hh times 3 over that without",
                 "tanh-RNN 经 9 步：W_hh 乘 3 与不乘的梯度之比",
             )
         ),
-        "whole": Quantity(Both("gradient of the shared weights, all 60 steps", "共享权重的梯度，60 步合计")),
+        "whole": Label(Both("gradient of the shared weights, all 60 steps", "共享权重的梯度，60 步合计")),
     },
     setting=Both(
         "Untrained networks of width 32 on 100 random inputs, median of the seeds; the shared weights over 60 steps.",
@@ -987,44 +994,42 @@ VANISHING = Question(
     formula=r"\frac{\|\partial s_T/\partial x_1\|}{\|\partial s_T/\partial x_T\|}: \; "
     r"<rnn> \;(\tanh), \; <gru> \;(\mathrm{GRU}), \; <lstm> \;(\mathrm{LSTM})",
     papers=(PASCANU_2013,),
-    see=See("time", {"section": "RNN, LSTM, GRU"}),
+    see=PageLink("time", {"section": "RNN, LSTM, GRU"}),
 )
 
 
-def _order(subject: Subject) -> Measured:
-    found = interventions.reorder(subject.loaded, subject.trace, "reverse")
-    if found.without is None:
+def _order(subject: Subject) -> Measurement:
+    reordered = interventions.reorder(subject.loaded, subject.trace, "reverse")
+    if reordered.without is None:
         raise UnanswerableError(
-            f"The positions of {subject.loaded.card.id} cannot be taken away: {found.kept}.",
+            f"The positions of {subject.loaded.card.id} cannot be taken away: {reordered.kept}.",
             f"无法去掉 {subject.loaded.card.id} 的位置编码。",
         )
-    numbers = {"whole": float(np.nanmedian(found.changed)), "without": float(np.nanmedian(found.without))}
+    numbers = {"whole": float(np.nanmedian(reordered.changed)), "without": float(np.nanmedian(reordered.without))}
     picture = Bars(
         (Both("with positions", "有位置编码"), Both("without positions", "无位置编码")),
         list(numbers.values()),
         Both("change of a token's state by another order", "换顺序后 token 状态的变化"),
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 ORDER = Question(
     12,
     asked=Both("Does the Transformer ignore positions?", "Transformer 不考虑位置吗？"),
-    said=Both(
+    claim=Both(
         "The main attention methods are scaled dot product, multi-head, relative positions and Transformer-XL: the "
         "first two do not consider positions.",
         "主要的注意力方法有缩放点积、多头、相对位置编码和 Transformer-XL；前两者不考虑位置。",
     ),
     parts=(
-        Part(Both("Attention alone is blind to order.", "单独的注意力不考虑顺序。"), (below("without", 1e-3),)),
-        Part(Both("So is the whole encoder.", "整个编码器也不考虑顺序。"), (below("whole", 1e-3),)),
+        ClaimPart(Both("Attention alone is blind to order.", "单独的注意力不考虑顺序。"), (below("without", 1e-3),)),
+        ClaimPart(Both("So is the whole encoder.", "整个编码器也不考虑顺序。"), (below("whole", 1e-3),)),
     ),
     measure=_order,
     numbers={
-        "without": Quantity(
-            Both("change of a state by the order, without positions", "换顺序后状态的变化，无位置编码")
-        ),
-        "whole": Quantity(Both("change of a state by the order, with positions", "换顺序后状态的变化，有位置编码")),
+        "without": Label(Both("change of a state by the order, without positions", "换顺序后状态的变化，无位置编码")),
+        "whole": Label(Both("change of a state by the order, with positions", "换顺序后状态的变化，有位置编码")),
     },
     setting=Both(
         "An encoder reads the text's words backwards; each token's last state is held to its own before, median of "
@@ -1041,26 +1046,26 @@ ORDER = Question(
     refuted=Both("A whole encoder whose states follow no order.", "如果整个编码器的状态与顺序无关，结论就被推翻。"),
     formula=r"\frac{|f(Px) - Pf(x)|}{|f(x)|}: \quad <whole>, \quad <without> \;(p = 0)",
     papers=(VASWANI_2017,),
-    see=See("positions", {"section": "Does it matter"}),
+    see=PageLink("positions", {"section": "Does it matter"}),
     of=ENCODER,
 )
 
 
-def _other_functions(subject: Subject) -> Measured:
+def _other_functions(subject: Subject) -> Measurement:
     record = _first(subject)
     size = record.query.shape[-1]
     query = record.query[:1].double().cpu().numpy()
     key = for_each_head(record.key[None].double(), record.site.heads)[0, :1].cpu().numpy()
     generator = np.random.default_rng(0)
-    own, other, v = (
+    query_matrix, key_matrix, v = (
         generator.standard_normal(shape) / np.sqrt(size) for shape in ((size, size), (size, size), (size,))
     )
     dot = _softmax(query @ key.swapaxes(-1, -2) / np.sqrt(size))
     lengths = np.linalg.norm(query, axis=-1)[..., None] * np.linalg.norm(key, axis=-1)[:, None]
     cosine = _softmax(query @ key.swapaxes(-1, -2) / np.maximum(lengths, 1e-12))
-    additive = _softmax(np.tanh((query @ own)[:, :, None] + (key @ other)[:, None]) @ v)
+    additive = _softmax(np.tanh((query @ query_matrix)[:, :, None] + (key @ key_matrix)[:, None]) @ v)
     numbers = {
-        "rows": float(max(np.abs(one.sum(axis=-1) - 1).max() for one in (cosine, additive))),
+        "rows": float(max(np.abs(weights.sum(axis=-1) - 1).max() for weights in (cosine, additive))),
         "cosine": float(np.abs(cosine - dot).max()),
         "additive": float(np.abs(additive - dot).max()),
     }
@@ -1069,29 +1074,29 @@ def _other_functions(subject: Subject) -> Measured:
         [numbers["cosine"], numbers["additive"]],
         Both("largest difference of a weight from the dot product's", "与点积权重的最大差"),
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 OTHER_FUNCTIONS = Question(
     13,
     asked=Both("Are there other formulas for attention?", "注意力的公式是唯一的吗？"),
-    said=Both(
+    claim=Both(
         "The formula is not unique: other scores give attention too.", "公式并不唯一，用别的打分函数也能构成注意力。"
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Other scores give rows that sum to 1.", "别的打分函数也能得到和为 1 的行。"), (below("rows", 1e-9),)
         ),
-        Part(
+        ClaimPart(
             Both("They give other weights.", "得到的权重不同。"),
             (above("cosine", _MOVED), above("additive", _MOVED)),
         ),
     ),
     measure=_other_functions,
     numbers={
-        "rows": Quantity(Both("largest |row sum − 1|", "|行和 − 1| 的最大值")),
-        "cosine": Quantity(Both("largest difference of a weight, cosine", "权重的最大差，余弦")),
-        "additive": Quantity(Both("largest difference of a weight, additive", "权重的最大差，加性")),
+        "rows": Label(Both("largest |row sum − 1|", "|行和 − 1| 的最大值")),
+        "cosine": Label(Both("largest difference of a weight, cosine", "权重的最大差，余弦")),
+        "additive": Label(Both("largest difference of a weight, additive", "权重的最大差，加性")),
     },
     setting=Both(
         "Queries and keys of head 0 of the first layer, no mask. The additive score has random matrices, seed 0.",
@@ -1104,43 +1109,43 @@ OTHER_FUNCTIONS = Question(
     refuted=Both("Other scores that give the same weights.", "如果别的打分函数给出相同的权重，结论就被推翻。"),
     formula=r"\max |A_{\cos} - A_{\cdot}| = <cosine>, \quad \max |A_{+} - A_{\cdot}| = <additive>",
     papers=(BAHDANAU_2015, VASWANI_2017),
-    see=See("scores", {"section": "Score functions"}),
+    see=PageLink("scores", {"section": "Score functions"}),
     of=ANY,
 )
 
 
-def _both_tasks(subject: Subject) -> Measured:
+def _both_tasks(subject: Subject) -> Measurement:
     _first(subject, "decoder")
     later = {}
     for stream in ("encoder", "decoder"):
-        layers = [subject.trace.attention(layer=one.layer, stream=stream) for one in subject.trace.sites_of(stream)]
-        later[stream] = float(np.mean([np.triu(one, 1).sum(axis=-1).mean() for one in layers]))
+        layers = [subject.trace.attention(layer=site.layer, stream=stream) for site in subject.trace.sites_of(stream)]
+        later[stream] = float(np.mean([np.triu(weights, 1).sum(axis=-1).mean() for weights in layers]))
     picture = Bars(
         (Both("encoder", "编码器"), Both("decoder", "解码器")),
         list(later.values()),
         Both("weight on later tokens", "给后面 token 的权重"),
     )
-    return Measured(later, picture)
+    return Measurement(later, picture)
 
 
 BOTH_TASKS = Question(
     14,
     asked=Both("Does the Transformer serve understanding and writing?", "Transformer 既能理解又能生成吗？"),
-    said=Both(
+    claim=Both(
         "The Transformer does both: NLU by its encoder, NLG by its decoder.",
         "Transformer 两者都能做：编码器用于 NLU，解码器用于 NLG。",
     ),
     parts=(
-        Part(Both("The encoder reads in both directions.", "编码器双向阅读。"), (above("encoder", 0.01),)),
-        Part(
+        ClaimPart(Both("The encoder reads in both directions.", "编码器双向阅读。"), (above("encoder", 0.01),)),
+        ClaimPart(
             Both("The decoder reads only what is written so far.", "解码器只读已经写出的部分。"),
             (at_most("decoder", 0),),
         ),
     ),
     measure=_both_tasks,
     numbers={
-        "encoder": Quantity(Both("weight on later tokens, encoder", "给后面 token 的权重，编码器"), "%"),
-        "decoder": Quantity(Both("weight on later tokens, decoder", "给后面 token 的权重，解码器"), "%"),
+        "encoder": Label(Both("weight on later tokens, encoder", "给后面 token 的权重，编码器"), "%"),
+        "decoder": Label(Both("weight on later tokens, decoder", "给后面 token 的权重，解码器"), "%"),
     },
     setting=Both(
         "Self-attention of an encoder-decoder, which has both parts; mean over layers, heads and tokens.",
@@ -1153,7 +1158,7 @@ BOTH_TASKS = Question(
     refuted=Both("A decoder that reads what is not written yet.", "如果解码器能看到还没写出的内容，结论就被推翻。"),
     formula=r"\overline{\sum_{j > i} A_{ij}}: \quad <encoder>, \quad <decoder>",
     papers=(VASWANI_2017,),
-    see=See("batch", {"section": "What each token sees"}),
+    see=PageLink("batch", {"section": "What each token sees"}),
     of=ENCODER_DECODER,
 )
 
@@ -1161,7 +1166,7 @@ BOTH_TASKS = Question(
 NAME = Question(
     15,
     asked=Both("Is there a model named Attention Transformer?", "有叫“Attention Transformer”的模型吗？"),
-    said=Both("Attention Transformer is a model.", "Attention Transformer 是一种模型。"),
+    claim=Both("Attention Transformer is a model.", "Attention Transformer 是一种模型。"),
     because=Both(
         "The Transformer's paper is called Attention Is All You Need, and the two words are run together.",
         "Transformer 的论文题为 Attention Is All You Need，两个词就被连在了一起。",
@@ -1169,7 +1174,7 @@ NAME = Question(
     refuted=Both(
         "A paper that defines a standard model of this name.", "如果有论文把它定义为标准模型名，结论就被推翻。"
     ),
-    stated=Stated(
+    stated=StatedVerdict(
         "false",
         Both(
             "A name cannot be measured. The paper calls its model Transformer, and its mechanism attention.",

@@ -1,4 +1,4 @@
-"""BatchNorm: whose statistics it takes, what padding and batch size do to it. Questions 53, 55 to 59 and 66."""
+"""BatchNorm: which statistics it takes, and what padding and the batch size change. Questions 53, 55 to 59 and 66."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, below, equal, near
 from inspector.questions.record.papers import IOFFE_2015, SHEN_2020, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
-from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
+from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.together import BATCHED, Together, together
+from inspector.questions.themes.together import BATCHED, TextBatch, together
 from models.training.recipes import MINI_BERT
 from models.transformer import norms
 
 PADDED = 20  # columns of padding that are added
 COLUMNS = (0, 5, 10, 20, 40, 80)
 SIZES = (1, 4, 16, 64)  # texts in a batch
-STEPS = 100  # of running averages
+STEPS = 100  # updates of the running averages
 
 
-def _dimensions(subject: Subject) -> Measured:
+def _dimensions(subject: Subject) -> Measurement:
     x = torch.from_numpy(together(subject).x)  # [N, T, D]
     features = x.shape[-1]
 
     def given(values: torch.Tensor, made: nn.Module) -> torch.Tensor:
         with torch.no_grad():
-            found: torch.Tensor = made.double().train()(values)
-        return found
+            normalised: torch.Tensor = made.double().train()(values)
+        return normalised
 
     def taken(values: torch.Tensor, *axes: int) -> torch.Tensor:
         mean, variance = values.mean(axes, keepdim=True), values.var(axes, correction=0, keepdim=True)
@@ -39,14 +39,14 @@ def _dimensions(subject: Subject) -> Measured:
     texts = x.transpose(1, 2)  # [N, D, T]
     images = torch.randn(8, 3, 6, 6, generator=torch.Generator().manual_seed(0)).double()
     rows, sequences = given(x[:, 0], nn.BatchNorm1d(features)), given(texts, nn.BatchNorm1d(features))
-    found = {
+    differences = {
         "rows": float((rows - taken(x[:, 0], 0)).abs().max()),
         "texts": float((sequences - taken(texts, 0)).abs().max()),
         "pooled": float((sequences - taken(texts, 0, 2)).abs().max()),
         "images": float((given(images, nn.BatchNorm2d(3)) - taken(images, 0, 2, 3)).abs().max()),
     }
-    return Measured(
-        found,
+    return Measurement(
+        differences,
         Bars(
             [
                 Both("[N, D], over N", "[N, D]，沿 N"),
@@ -54,7 +54,7 @@ def _dimensions(subject: Subject) -> Measured:
                 Both("[N, D, T], over N and T", "[N, D, T]，沿 N 和 T"),
                 Both("[N, C, H, W], over N, H and W", "[N, C, H, W]，沿 N、H、W"),
             ],
-            list(found.values()),
+            list(differences.values()),
             Both("largest difference from torch's BatchNorm", "与 torch 的 BatchNorm 的最大差"),
             parts=["norm"] * 4,
         ),
@@ -64,36 +64,36 @@ def _dimensions(subject: Subject) -> Measured:
 DIMENSIONS = Question(
     53,
     asked=Both("Over which dimensions does BatchNorm take its statistics?", "BatchNorm 在哪些维度上求统计量？"),
-    said=Both(
+    claim=Both(
         "BatchNorm takes mean and variance over the batch dimension, for each feature.",
         "BatchNorm 在批次维度上求均值和方差，对每个特征维度独立进行。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Of a table [N, D]: over N alone.", "输入为表格 [N, D] 时：只沿 N。"),
             (below("rows", 1e-6),),
         ),
-        Part(
+        ClaimPart(
             Both("Of texts [N, D, T]: over N alone.", "输入为文本 [N, D, T] 时：只沿 N。"),
             (below("texts", 1e-6),),
         ),
-        Part(
+        ClaimPart(
             Both("Of texts [N, D, T]: over N and T together.", "输入为文本 [N, D, T] 时：沿 N 和 T 一起。"),
             (below("pooled", 1e-6),),
         ),
-        Part(
+        ClaimPart(
             Both("Of images [N, C, H, W]: over N, H and W.", "输入为图像 [N, C, H, W] 时：沿 N、H、W。"),
             (below("images", 1e-6),),
         ),
     ),
     measure=_dimensions,
     numbers={
-        "rows": Quantity(Both("[N, D]: difference from statistics over N", "[N, D]：与沿 N 求统计量之差")),
-        "texts": Quantity(Both("[N, D, T]: difference from statistics over N", "[N, D, T]：与沿 N 求统计量之差")),
-        "pooled": Quantity(
+        "rows": Label(Both("[N, D]: difference from statistics over N", "[N, D]：与沿 N 求统计量之差")),
+        "texts": Label(Both("[N, D, T]: difference from statistics over N", "[N, D, T]：与沿 N 求统计量之差")),
+        "pooled": Label(
             Both("[N, D, T]: difference from statistics over N and T", "[N, D, T]：与沿 N、T 求统计量之差")
         ),
-        "images": Quantity(
+        "images": Label(
             Both("[N, C, H, W]: difference from statistics over N, H, W", "[N, C, H, W]：与沿 N、H、W 求统计量之差")
         ),
     },
@@ -116,12 +116,12 @@ DIMENSIONS = Question(
     formula=r"\mu_d = \frac{1}{N T} \sum_{n,t} x_{ndt}: \; \Delta = <pooled>, \qquad "
     r"\mu_{dt} = \frac{1}{N} \sum_n x_{ndt}: \; \Delta = <texts>",
     papers=(IOFFE_2015,),
-    see=See("layernorm", {"section": "Another norm"}),
+    see=PageLink("layernorm", {"section": "Another norm"}),
     of=BATCHED,
 )
 
 
-def _padding(subject: Subject) -> Measured:
+def _padding(subject: Subject) -> Measurement:
     batch = together(subject)
     before = batch.empty
 
@@ -138,7 +138,7 @@ def _padding(subject: Subject) -> Measured:
     }
     curves = {kind: [moved(kind, columns) for columns in COLUMNS] for kind in kinds}
     at = COLUMNS.index(PADDED)
-    return Measured(
+    return Measurement(
         {
             "batch": curves["batch"][at],
             "layer": curves["layer"][at],
@@ -158,31 +158,31 @@ def _padding(subject: Subject) -> Measured:
 PADDING = Question(
     55,
     asked=Both("Does padding disturb BatchNorm, and LayerNorm not?", "填充会干扰 BatchNorm，而不干扰 LayerNorm 吗？"),
-    said=Both(
+    claim=Both(
         "Padding pollutes the statistics of BatchNorm. LayerNorm does not see it.",
         "填充会污染 BatchNorm 的批次统计量；LayerNorm 只用单个 token 的统计量，不受影响。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("More padding moves real tokens in BatchNorm.", "填充增多时，BatchNorm 中真实 token 的值会变。"),
             (above("batch", 0.1),),
         ),
-        Part(
+        ClaimPart(
             Both("In LayerNorm it moves none of them.", "在 LayerNorm 中，真实 token 的值完全不变。"),
             (equal("layer", 0),),
         ),
     ),
     measure=_padding,
     numbers={
-        "batch": Quantity(Both("largest change of a real token, BatchNorm", "真实 token 的最大变化，BatchNorm")),
-        "layer": Quantity(Both("largest change of a real token, LayerNorm", "真实 token 的最大变化，LayerNorm")),
-        "masked": Quantity(
+        "batch": Label(Both("largest change of a real token, BatchNorm", "真实 token 的最大变化，BatchNorm")),
+        "layer": Label(Both("largest change of a real token, LayerNorm", "真实 token 的最大变化，LayerNorm")),
+        "masked": Label(
             Both(
                 "largest change of a real token, BatchNorm without the padding",
                 "真实 token 的最大变化，排除填充的 BatchNorm",
             )
         ),
-        "padding": Quantity(Both("padding of the batch, before any is added", "批次原有的填充占比"), "%"),
+        "padding": Label(Both("padding of the batch, before any is added", "批次原有的填充占比"), "%"),
     },
     setting=Both(
         "States of the text and of seven other sentences before the middle norm of the model; 20 columns of zeros "
@@ -204,15 +204,15 @@ PADDING = Question(
     formula=r"\mu_d = \frac{1}{B T} \sum_{b,t} x_{btd}: \quad \max |\Delta|_{\mathrm{BN}} = <batch>, \quad "
     r"\max |\Delta|_{\mathrm{LN}} = <layer>",
     papers=(SHEN_2020,),
-    see=See("layernorm", {"section": "Another norm", "pad_more": str(PADDED), "pad_holds": "padding holds zeros"}),
+    see=PageLink("layernorm", {"section": "Another norm", "pad_more": str(PADDED), "pad_holds": "padding holds zeros"}),
     of=BATCHED,
 )
 
 
-def _late(subject: Subject) -> Measured:
+def _late(subject: Subject) -> Measurement:
     batch = together(subject)
     table = normalization.by_position(batch.x, batch.keep)
-    return Measured(
+    return Measurement(
         {
             "texts": float(len(batch.keep)),
             "last": float(table["count"].iloc[-1]),
@@ -231,16 +231,16 @@ def _late(subject: Subject) -> Measured:
 LATE = Question(
     56,
     asked=Both("How many samples has BatchNorm at late positions?", "在靠后的位置，BatchNorm 有多少样本？"),
-    said=Both(
+    claim=Both(
         "Of ten texts nine have 5 words and one has 20: from position 6 on there is a single sample.",
         "批次里 9 个样本长度为 5，第 10 个长度为 20：从第 6 个词开始就只剩一个样本。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("At the last position one text is left.", "到最后的位置只剩一个文本。"),
             (equal("last", 1),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The deviation over it is 0, and every token there becomes the same: beta.",
                 "此时标准差为 0，那里的任何 token 都变成同一个值 β。",
@@ -250,10 +250,10 @@ LATE = Question(
     ),
     measure=_late,
     numbers={
-        "texts": Quantity(Both("texts in the batch", "批次中的文本数")),
-        "last": Quantity(Both("texts at the last position", "最后位置上的文本数")),
-        "alone": Quantity(Both("positions with a single text", "只有一个文本的位置数")),
-        "deviation": Quantity(Both("deviation at the last position", "最后位置上的标准差")),
+        "texts": Label(Both("texts in the batch", "批次中的文本数")),
+        "last": Label(Both("texts at the last position", "最后位置上的文本数")),
+        "alone": Label(Both("positions with a single text", "只有一个文本的位置数")),
+        "deviation": Label(Both("deviation at the last position", "最后位置上的标准差")),
     },
     setting=Both(
         "States of the text and of seven other sentences before the middle norm; BatchNorm with statistics of its "
@@ -272,7 +272,7 @@ LATE = Question(
         "如果长短不一的批次在最后的位置与第一个位置有同样多的文本，结论就被推翻。",
     ),
     formula=r"n_{t} \to <last>, \quad \sigma_{t} = <deviation>",
-    see=See("layernorm", {"section": "Another norm"}),
+    see=PageLink("layernorm", {"section": "Another norm"}),
     of=BATCHED,
 )
 
@@ -288,19 +288,19 @@ def noise(subject: Subject) -> dict[int, float]:
     return subject.once("noise of a batch", make)
 
 
-def _texts_of_step(batch: Together) -> int:
-    """The texts of a training step of the bundled mini-bert, as long as these are in the mean."""
+def _texts_of_step(batch: TextBatch) -> int:
+    """The number of texts, of the batch's mean length, in a training step of the bundled mini-bert."""
     return max(1, round(MINI_BERT.batch_tokens / float(batch.keep.sum(axis=1).mean())))
 
 
-def _small(subject: Subject) -> Measured:
+def _small(subject: Subject) -> Measurement:
     moves = noise(subject)
     raised = 0.0
     try:
         nn.BatchNorm1d(4).train()(torch.zeros(1, 4))
     except ValueError:
         raised = 1.0
-    return Measured(
+    return Measurement(
         {"one": moves[1], "four": moves[4], "sixteen": moves[16], "sixty_four": moves[64], "raised": raised},
         _noise_lines(moves),
     )
@@ -324,34 +324,34 @@ def _noise_lines(moves: dict[int, float]) -> Lines:
 SMALL = Question(
     57,
     asked=Both("Is BatchNorm noisy in small batches?", "批次较小时，BatchNorm 的统计量不稳定吗？"),
-    said=Both(
+    claim=Both(
         "With a small batch the mean and variance of BatchNorm are unreliable.",
         "批次较小时，BatchNorm 的均值和方差不能代表全部数据，效果差。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "The mean moves twice as far with 4 texts as with 16, and more with 1.",
                 "4 个文本时均值的波动约为 16 个文本时的两倍，1 个文本时更大。",
             ),
             (near("four", "sixteen", within=0.25, times=2.0), above("one", "four", times=1.5)),
         ),
-        Part(
+        ClaimPart(
             Both("It falls with the root of the batch size.", "波动按批次大小的平方根下降。"),
             (near("sixty_four", "sixteen", within=0.2, times=0.5),),
         ),
-        Part(
+        ClaimPart(
             Both("One sample alone cannot be trained on: torch refuses.", "只有一个样本时无法训练：torch 直接报错。"),
             (equal("raised", 1),),
         ),
     ),
     measure=_small,
     numbers={
-        "one": Quantity(Both("move of the mean with 1 text, in deviations", "1 个文本时均值的波动（以标准差为单位）")),
-        "four": Quantity(Both("move of the mean with 4 texts", "4 个文本时均值的波动")),
-        "sixteen": Quantity(Both("move of the mean with 16 texts", "16 个文本时均值的波动")),
-        "sixty_four": Quantity(Both("move of the mean with 64 texts", "64 个文本时均值的波动")),
-        "raised": Quantity(Both("errors of nn.BatchNorm1d on one sample", "nn.BatchNorm1d 对单个样本报错的次数")),
+        "one": Label(Both("move of the mean with 1 text, in deviations", "1 个文本时均值的波动（以标准差为单位）")),
+        "four": Label(Both("move of the mean with 4 texts", "4 个文本时均值的波动")),
+        "sixteen": Label(Both("move of the mean with 16 texts", "16 个文本时均值的波动")),
+        "sixty_four": Label(Both("move of the mean with 64 texts", "64 个文本时均值的波动")),
+        "raised": Label(Both("errors of nn.BatchNorm1d on one sample", "nn.BatchNorm1d 对单个样本报错的次数")),
     },
     setting=Both(
         "Batches are drawn 400 times, with replacement, from states of the text and of seven other sentences before "
@@ -371,14 +371,14 @@ SMALL = Question(
     ),
     formula=r"\frac{\sigma(\mu_{16})}{\sigma} = <sixteen>, \quad \frac{\sigma(\mu_{64})}{\sigma} = <sixty_four>",
     papers=(IOFFE_2015,),
-    see=See("layernorm", {"section": "Another norm"}),
+    see=PageLink("layernorm", {"section": "Another norm"}),
     of=BATCHED,
 )
 
 
-def _large(subject: Subject) -> Measured:
+def _large(subject: Subject) -> Measurement:
     moves, texts = noise(subject), _texts_of_step(together(subject))
-    return Measured(
+    return Measurement(
         {"tokens": float(MINI_BERT.batch_tokens), "texts": float(texts), "step": moves[texts], "one": moves[1]},
         _noise_lines(moves),
     )
@@ -390,19 +390,19 @@ LARGE = Question(
         "Does the Transformer avoid BatchNorm because its batches are small?",
         "Transformer 不用 BatchNorm，是因为批次通常较小吗？",
     ),
-    said=Both(
+    claim=Both(
         "Transformers train on small batches, on which BatchNorm's statistics are noisy.",
         "Transformer 的批次通常较小，BatchNorm 的统计量不稳定，所以不用 BatchNorm。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "A step of training sees few tokens: fewer than 256.",
                 "一个训练步看到的 token 很少：不到 256 个。",
             ),
             (below("tokens", 256),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "In a batch of that size the mean still moves by a tenth of a deviation.",
                 "批次有这么大时，均值的波动仍有标准差的十分之一。",
@@ -412,20 +412,20 @@ LARGE = Question(
     ),
     measure=_large,
     numbers={
-        "tokens": Quantity(Both("tokens in a step of mini-bert's training", "mini-bert 训练时一步的 token 数")),
-        "texts": Quantity(
+        "tokens": Label(Both("tokens in a step of mini-bert's training", "mini-bert 训练时一步的 token 数")),
+        "texts": Label(
             Both(
                 "texts of this batch's mean length in a step of mini-bert's training",
                 "mini-bert 训练时一步含多少个该批次平均长度的文本",
             )
         ),
-        "step": Quantity(
+        "step": Label(
             Both(
                 "move of the mean in a batch of mini-bert's size, in deviations",
                 "批次与 mini-bert 训练时一样大时均值的波动（以标准差为单位）",
             )
         ),
-        "one": Quantity(Both("move of the mean with a single text", "只有一个文本时均值的波动")),
+        "one": Label(Both("move of the mean with a single text", "只有一个文本时均值的波动")),
     },
     setting=Both(
         "The batch of mini-bert's recipe, a very small training; states of the text and of seven other sentences "
@@ -447,12 +447,12 @@ LARGE = Question(
     ),
     formula=r"\frac{\sigma(\mu_N)}{\sigma} = <step> \qquad (N = <texts>)",
     papers=(VASWANI_2017, SHEN_2020),
-    see=See("layernorm", {"section": "Another norm"}),
+    see=PageLink("layernorm", {"section": "Another norm"}),
     of=BATCHED,
 )
 
 
-def _running(subject: Subject) -> Measured:
+def _running(subject: Subject) -> Measurement:
     batch = together(subject)
     x, keep = torch.from_numpy(batch.x), torch.tensor(batch.keep)
     width = x.shape[-1]
@@ -466,7 +466,7 @@ def _running(subject: Subject) -> Measured:
             (norm.eval()(x[new], keep=keep[new]) - norm.train()(x[new], keep=keep[new]))[keep[new]].abs()
             for norm in (batch_norm, layer_norm)
         ]
-    return Measured(
+    return Measurement(
         {"batch": float(gaps[0].max()), "mean": float(gaps[0].mean()), "layer": float(gaps[1].max())},
         Bars(
             [Both("BatchNorm", "BatchNorm"), Both("LayerNorm", "LayerNorm")],
@@ -480,29 +480,29 @@ def _running(subject: Subject) -> Measured:
 RUNNING = Question(
     59,
     asked=Both("Do the norms compute the same in training and inference?", "训练和推理时，归一化的计算一致吗？"),
-    said=Both(
+    claim=Both(
         "BatchNorm takes batch statistics in training and running averages in inference; LayerNorm has no such gap.",
         "BatchNorm 训练时用批次统计量，推理时用移动平均，两者不一致；LayerNorm 始终一致。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("BatchNorm gives other numbers in inference.", "BatchNorm 在推理时给出不同的数值。"),
             (above("batch", 0.1),),
         ),
-        Part(
+        ClaimPart(
             Both("LayerNorm gives the same numbers.", "LayerNorm 给出完全相同的数值。"),
             (equal("layer", 0),),
         ),
     ),
     measure=_running,
     numbers={
-        "batch": Quantity(
+        "batch": Label(
             Both("largest difference between training and inference, BatchNorm", "训练与推理之间的最大差，BatchNorm")
         ),
-        "mean": Quantity(
+        "mean": Label(
             Both("mean difference between training and inference, BatchNorm", "训练与推理之间的平均差，BatchNorm")
         ),
-        "layer": Quantity(
+        "layer": Label(
             Both("largest difference between training and inference, LayerNorm", "训练与推理之间的最大差，LayerNorm")
         ),
     },
@@ -526,30 +526,30 @@ RUNNING = Question(
     formula=r"\hat{\mu} \leftarrow 0.9\, \hat{\mu} + 0.1\, \mu_B: \quad |\Delta|_{\mathrm{BN}} = <batch>, \quad "
     r"|\Delta|_{\mathrm{LN}} = <layer>",
     papers=(IOFFE_2015,),
-    see=See("layernorm", {"section": "Another norm"}),
+    see=PageLink("layernorm", {"section": "Another norm"}),
     of=BATCHED,
 )
 
 
-def _both_sides(subject: Subject) -> Measured:
+def _both_sides(subject: Subject) -> Measurement:
     batch = together(subject)
     x, keep = batch.x, batch.keep
     running = normalization.running_statistics(x[1:], keep[1:])
-    own, kept = x[:1], keep[:1]
+    text, real = x[:1], keep[:1]
 
     def alone(norm: normalization.OtherNorm) -> float:
-        beside = normalization.through(x, keep, norm=norm, epsilon=batch.epsilon, running=running)[:1][kept]
-        without = normalization.through(own, kept, norm=norm, epsilon=batch.epsilon, running=running)[kept]
+        beside = normalization.through(x, keep, norm=norm, epsilon=batch.epsilon, running=running)[:1][real]
+        without = normalization.through(text, real, norm=norm, epsilon=batch.epsilon, running=running)[real]
         return float(np.abs(beside - without).max())
 
     width = x.shape[-1]
     weight = np.random.default_rng(0).normal(size=(width, width)) / np.sqrt(width)
-    linear = (own @ weight.T)[kept]
+    linear = (text @ weight.T)[real]
     mean, variance = running
     factor = 1 / np.sqrt(variance + batch.epsilon)
     apart = (linear - mean) * factor
-    folded = own[kept] @ (weight * factor[:, None]).T - mean * factor
-    return Measured(
+    folded = text[real] @ (weight * factor[:, None]).T - mean * factor
+    return Measurement(
         {
             "folded": float(np.abs(apart - folded).max() / np.abs(apart).max()),
             "others": alone("batch"),
@@ -567,26 +567,26 @@ def _both_sides(subject: Subject) -> Measured:
 BOTH_SIDES = Question(
     66,
     asked=Both("What speaks for BatchNorm, and what against it?", "BatchNorm 有什么优缺点？"),
-    said=Both(
+    claim=Both(
         "BatchNorm is for images of a fixed size. It depends on the batch, so it cannot be used on texts.",
         "BatchNorm 适合图像等输入尺寸固定的任务；它依赖批次，不能用于变长的文本。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "For it: in inference it folds into the linear layer before it and costs nothing.",
                 "优点：推理时可以并入前面的线性层，不增加计算。",
             ),
             (below("folded", 1e-6),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Against it: in training a text comes out different with other texts beside it.",
                 "缺点：训练时，同批的其他文本不同，一个文本的结果就不同。",
             ),
             (above("others", 0.1),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Against it: in inference a text still depends on the texts beside it.",
                 "缺点：推理时，一个文本仍然依赖同批的其他文本。",
@@ -596,13 +596,9 @@ BOTH_SIDES = Question(
     ),
     measure=_both_sides,
     numbers={
-        "folded": Quantity(Both("difference, folded and apart, relative", "并入与不并入的相对差")),
-        "others": Quantity(
-            Both("change of a text without the other texts, training", "去掉其他文本后文本的变化，训练")
-        ),
-        "running": Quantity(
-            Both("change of a text without the other texts, inference", "去掉其他文本后文本的变化，推理")
-        ),
+        "folded": Label(Both("difference, folded and apart, relative", "并入与不并入的相对差")),
+        "others": Label(Both("change of a text without the other texts, training", "去掉其他文本后文本的变化，训练")),
+        "running": Label(Both("change of a text without the other texts, inference", "去掉其他文本后文本的变化，推理")),
     },
     setting=Both(
         "The text and seven sentences of other lengths before the middle norm, padding counted as frameworks do. "
@@ -627,7 +623,7 @@ BOTH_SIDES = Question(
     formula=r"\gamma \frac{W x - \mu}{\sigma} + \beta = \left(\frac{\gamma}{\sigma} W\right) x + "
     r"\left(\beta - \frac{\gamma \mu}{\sigma}\right) \qquad (\Delta = <folded>)",
     papers=(IOFFE_2015, SHEN_2020),
-    see=See("layernorm", {"section": "Another norm"}),
+    see=PageLink("layernorm", {"section": "Another norm"}),
     of=BATCHED,
 )
 

@@ -22,7 +22,7 @@ from inspector.questions.record.papers import (
     ZAHEER_2020,
 )
 from inspector.questions.record.picture import Bars, Lines, Series
-from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
+from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.queries import SEES_QUERIES
 
@@ -65,50 +65,54 @@ def _chinese(text: str) -> bool:
 # --- 103: BERT is an encoder ---------------------------------------------------------------------------------------
 
 
-def _encoder(subject: Subject) -> Measured:
-    decoder = subject.of("mini-gpt")
+def _encoder(subject: Subject) -> Measurement:
+    stand_in = subject.of("mini-gpt")
     moved = {}
-    for one in (subject, decoder):
-        table = one.once("old keys", lambda one=one: stepwise.old_keys(one.loaded, one.trace))  # type: ignore[misc]
-        moved[one.loaded.card.id] = table[table["tensor"] == "key"]
-    own, other = moved.values()
+    for asked in (subject, stand_in):
+        table = asked.once("old keys", lambda asked=asked: stepwise.old_keys(asked.loaded, asked.trace))  # type: ignore[misc]
+        moved[asked.loaded.card.id] = table[table["tensor"] == "key"]
+    encoder, decoder = moved.values()
     picture = Lines(
         (
-            Series(Both("this encoder", "该编码器"), [float(at) for at in own["layer"]], own["relative"].tolist()),
+            Series(
+                Both("this encoder", "该编码器"), [float(at) for at in encoder["layer"]], encoder["relative"].tolist()
+            ),
             Series(
                 Both("a decoder, mini-gpt", "解码器 mini-gpt"),
-                [float(at) for at in other["layer"]],
-                other["relative"].tolist(),
+                [float(at) for at in decoder["layer"]],
+                decoder["relative"].tolist(),
                 dashed=True,
             ),
         ),
         x_title=Both("layer", "层"),
         y_title=Both("change of earlier tokens' keys by a later token", "前面各 token 的 K 因后面 token 而发生的变化"),
     )
-    return Measured({"encoder": float(own["relative"].max()), "decoder": float(other["relative"].max())}, picture)
+    return Measurement(
+        {"encoder": float(encoder["relative"].max()), "decoder": float(decoder["relative"].max())}, picture
+    )
 
 
 IS_ENCODER = Question(
     103,
     asked=Both("Is BERT the Transformer's encoder?", "BERT 用的是 Transformer 的编码器吗？"),
-    said=Both(
+    claim=Both(
         "BERT is a stack of encoder layers: every token sees all others, before and after it.",
         "BERT 由 Transformer 编码器堆叠而成：每个 token 都能看到前后所有 token。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("A later token changes the earlier ones.", "后面的 token 会改变前面的 token。"),
             (above("encoder", 1e-3),),
         ),
-        Part(
+        ClaimPart(
             Both("In a decoder a later token does not.", "在解码器中，后面的 token 不会改变前面的 token。"),
             (below("decoder", 1e-4),),
         ),
     ),
     measure=_encoder,
     numbers={
-        "encoder": Quantity(Both("change of earlier tokens' keys, this encoder", "前面各 token 的 K 的变化，该编码器")),
-        "decoder": Quantity(Both("change of earlier tokens' keys, mini-gpt", "前面各 token 的 K 的变化，mini-gpt")),
+        "encoder": Label(Both("change of earlier tokens' keys, this encoder", "前面各 token 的 K 的变化，该编码器")),
+        "decoder": Label(Both("change of earlier tokens' keys, mini-gpt", "前面各 token 的 K 的变化，mini-gpt")),
     },
     setting=Both(
         "The text without its last token and with it: |after − before| / |before| of earlier tokens' keys, mean over "
@@ -128,7 +132,7 @@ IS_ENCODER = Question(
     ),
     formula=r"\frac{|\Delta K|}{|K|}: \quad <encoder> \;(\leftrightarrow), \qquad <decoder> \;(\rightarrow)",
     papers=(DEVLIN_2019,),
-    see=See("time", {"section": "Old keys and queries"}),
+    see=PageLink("time", {"section": "Old keys and queries"}),
     of=ENCODER,
 )
 
@@ -136,7 +140,7 @@ IS_ENCODER = Question(
 # --- 104: characters, words, pieces --------------------------------------------------------------------------------
 
 
-def _granularity(subject: Subject) -> Measured:
+def _granularity(subject: Subject) -> Measurement:
     text = subject.text[: vocabularies.MOST_READ]
     page = long_texts.PAGES["home" if _chinese(text) else "pride"].text
     corpus = vocabularies.Corpus.of(page)
@@ -148,7 +152,7 @@ def _granularity(subject: Subject) -> Measured:
     counts = {name: float(len(way.tokens)) for name, way in ways.items()}
     names = (Both("characters", "字符"), Both("words", "词"), Both("pieces of this model", "该模型的子词"))
     picture = Bars(names, list(counts.values()), Both("tokens of the text", "文本的 token 数"), parts=["attention"] * 3)
-    return Measured(
+    return Measurement(
         {
             **counts,
             "cells": (counts["characters"] / counts["pieces"]) ** 2,
@@ -162,39 +166,37 @@ def _granularity(subject: Subject) -> Measured:
 GRANULARITY = Question(
     104,
     asked=Both("Characters or words: what does BERT read?", "BERT 用字粒度还是词粒度？"),
-    said=Both(
+    claim=Both(
         "Words leave many tokens unknown, characters make the text long; BERT reads characters.",
         "词粒度容易出现未登录词（OOV），字粒度使序列变长；BERT 用的是字粒度。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("A vocabulary of words leaves words of this text unknown.", "词表按词建立时，该文本中有未登录词。"),
             (above("unknown_words", 0),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Characters cost more pairs than pieces: at least twice as many.",
                 "字粒度的 token 对数至少是子词的两倍。",
             ),
             (at_least("cells", 2),),
         ),
-        Part(
+        ClaimPart(
             Both("The model reads characters.", "该模型按字（字符）切分。"),
             (at_least("pieces", "characters", times=0.9),),
         ),
     ),
     measure=_granularity,
     numbers={
-        "characters": Quantity(Both("characters", "字符数")),
-        "words": Quantity(Both("words", "词数")),
-        "pieces": Quantity(Both("tokens of this model", "该模型的 token 数")),
-        "cells": Quantity(
+        "characters": Label(Both("characters", "字符数")),
+        "words": Label(Both("words", "词数")),
+        "pieces": Label(Both("tokens of this model", "该模型的 token 数")),
+        "cells": Label(
             Both("pairs with characters / with the model's tokens", "字粒度与该模型的 token 对数（n²）之比")
         ),
-        "unknown_words": Quantity(
-            Both("words of the text that the word vocabulary lacks", "文本中未登录词的占比"), "%"
-        ),
-        "vocabulary": Quantity(Both("vocabulary of this model", "该模型的词表大小")),
+        "unknown_words": Label(Both("words of the text that the word vocabulary lacks", "文本中未登录词的占比"), "%"),
+        "vocabulary": Label(Both("vocabulary of this model", "该模型的词表大小")),
     },
     setting=Both(
         "This text, cut into characters, into words and by the model's tokenizer, special tokens left out. The word "
@@ -214,7 +216,7 @@ GRANULARITY = Question(
     ),
     formula=r"\left(\frac{n_c}{n}\right)^2 = \left(\frac{<characters>}{<pieces>}\right)^2 = <cells>",
     papers=(DEVLIN_2019,),
-    see=See("tokens", {"section": "One text, many vocabularies"}),
+    see=PageLink("tokens", {"section": "One text, many vocabularies"}),
     of=ANY,
 )
 
@@ -222,7 +224,7 @@ GRANULARITY = Question(
 # --- 105: 15 % -----------------------------------------------------------------------------------------------------
 
 
-def _masking(subject: Subject) -> Measured:
+def _masking(subject: Subject) -> Measurement:
     loaded, encoding = subject.loaded, subject.trace.encoding
     if not masked_lm.choosable(loaded, encoding):
         raise UnanswerableError(
@@ -243,7 +245,7 @@ def _masking(subject: Subject) -> Measured:
         y_title=Both("share that is guessed right", "猜对的比例"),
         mark_x=0.15,
     )
-    return Measured(
+    return Measurement(
         {
             "masked": float(shares["masked"]),
             "random": float(shares["random"]),
@@ -259,12 +261,12 @@ def _masking(subject: Subject) -> Measured:
 MASKING = Question(
     105,
     asked=Both("Why does BERT hide 15 % of the tokens?", "BERT 为什么遮住 15% 的 token？"),
-    said=Both(
+    claim=Both(
         "15 % is a value found by trying, not a law; of them 80 % become [MASK], 10 % a random token, 10 % stay.",
         "15% 是经验值，并没有理论依据；其中 80% 换成 [MASK]，10% 换成随机 token，10% 不变。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "80/10/10 of 15 % are 12, 1.5 and 1.5 % of all tokens.",
                 "15% 按 80/10/10 分配，占全部 token 的 12%、1.5%、1.5%。",
@@ -275,7 +277,7 @@ MASKING = Question(
                 around("kept", 0.015, within=0.003),
             ),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Nothing turns at 15 %: at 40 % more tokens of a text are guessed right.",
                 "15% 并不是分界点：遮住 40% 时，每段文本猜对的 token 更多。",
@@ -285,18 +287,16 @@ MASKING = Question(
     ),
     measure=_masking,
     numbers={
-        "masked": Quantity(Both("share of all tokens that become [MASK]", "换成 [MASK] 的占全部 token 的比例"), "%"),
-        "random": Quantity(
+        "masked": Label(Both("share of all tokens that become [MASK]", "换成 [MASK] 的占全部 token 的比例"), "%"),
+        "random": Label(
             Both("share of all tokens that become a random token", "换成随机 token 的占全部 token 的比例"), "%"
         ),
-        "kept": Quantity(Both("stay", "不变"), "%"),
-        "top_15": Quantity(
-            Both("hidden tokens that are guessed right at 15 %", "遮住 15% 时，猜对的占被遮住的比例"), "%"
-        ),
-        "right_15": Quantity(
+        "kept": Label(Both("stay", "不变"), "%"),
+        "top_15": Label(Both("hidden tokens that are guessed right at 15 %", "遮住 15% 时，猜对的占被遮住的比例"), "%"),
+        "right_15": Label(
             Both("tokens that are guessed right at 15 %, of all tokens", "遮住 15% 时，猜对的占全部 token 的比例"), "%"
         ),
-        "right_40": Quantity(
+        "right_40": Label(
             Both("tokens that are guessed right at 40 %, of all tokens", "遮住 40% 时，猜对的占全部 token 的比例"), "%"
         ),
     },
@@ -317,7 +317,7 @@ MASKING = Question(
     refuted=Both("A reason that gives 15 % without trying.", "如果有理论能不经实验得出 15%，结论就被推翻。"),
     formula=r"0.15 \cdot (0.8, 0.1, 0.1): \quad <masked>, \; <random>, \; <kept>",
     papers=(DEVLIN_2019, WETTIG_2023),
-    see=See("tokens", {"section": "Masking"}),
+    see=PageLink("tokens", {"section": "Masking"}),
     of=FILLS_MASKS,
 )
 
@@ -325,12 +325,12 @@ MASKING = Question(
 # --- 106: [CLS] ----------------------------------------------------------------------------------------------------
 
 
-def _cls(subject: Subject) -> Measured:
+def _cls(subject: Subject) -> Measurement:
     loaded, trace = subject.loaded, subject.trace
     nearest = sentence_vectors.nearest_average(trace.output)
     attention = sentence_vectors.cls_attention(trace)
     texts = PARAPHRASES["zh" if loaded.card.id.partition("?")[0].endswith("zh") else "en"]
-    read = subject.kept(("paraphrases", loaded.card.id), lambda: sentence_vectors.read(loaded, texts))
+    read = subject.cached(("paraphrases", loaded.card.id), lambda: sentence_vectors.read(loaded, texts))
     ranks = {pooling: sentence_vectors.partner_ranks(read.cosines(pooling)) for pooling in sentence_vectors.POOLINGS}
     layers = [float(at) for at in attention["layer"]]
     picture = Lines(
@@ -341,7 +341,7 @@ def _cls(subject: Subject) -> Measured:
         x_title=Both("layer", "层"),
         y_title=Both("attention of [CLS], mean of heads", "[CLS] 的注意力，各头平均"),
     )
-    return Measured(
+    return Measurement(
         {
             "text": float(attention["text"].max()),
             "miss": nearest.miss,
@@ -356,16 +356,16 @@ def _cls(subject: Subject) -> Measured:
 CLS = Question(
     106,
     asked=Both("Is [CLS] a fair vector of the sentence?", "[CLS] 能公平地代表整个句子吗？"),
-    said=Both(
+    claim=Both(
         "[CLS] has no meaning of its own: it is a weighted average of all tokens, and so a fair sentence vector.",
         "[CLS] 本身没有语义，是所有 token 的加权平均，所以能更公平地表示整句话。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("[CLS] takes from the text through attention.", "[CLS] 通过注意力从文本中取信息。"),
             (above("text", 0.05),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The state of [CLS] is a weighted average of the other states.",
                 "[CLS] 的状态是其他 token 状态的加权平均。",
@@ -375,22 +375,18 @@ CLS = Question(
     ),
     measure=_cls,
     numbers={
-        "text": Quantity(
-            Both("attention of [CLS] on the text, largest layer", "[CLS] 对文本的注意力，最大的一层"), "%"
-        ),
-        "miss": Quantity(
+        "text": Label(Both("attention of [CLS] on the text, largest layer", "[CLS] 对文本的注意力，最大的一层"), "%"),
+        "miss": Label(
             Both(
                 "distance of [CLS] from the nearest weighted average, relative to its length",
                 "[CLS] 与最近的加权平均的距离，相对自身长度",
             )
         ),
-        "cls": Quantity(
-            Both("rank of the paraphrase by [CLS], mean; 1 is best", "用 [CLS] 时同义句的平均名次，1 最好")
-        ),
-        "mean": Quantity(
+        "cls": Label(Both("rank of the paraphrase by [CLS], mean; 1 is best", "用 [CLS] 时同义句的平均名次，1 最好")),
+        "mean": Label(
             Both("rank of the paraphrase by the mean vector, mean; 1 is best", "用平均向量时同义句的平均名次，1 最好")
         ),
-        "agreement": Quantity(Both("cosine of [CLS] and the mean vector", "[CLS] 与平均向量的余弦")),
+        "agreement": Label(Both("cosine of [CLS] and the mean vector", "[CLS] 与平均向量的余弦")),
     },
     setting=Both(
         "Last states on this text: the nearest average with weights of 0 or more and sum 1. Ranks: four pairs of "
@@ -411,7 +407,7 @@ CLS = Question(
     ),
     formula=r"\min_{w \geq 0, \sum w = 1} \frac{|x_{CLS} - \sum_j w_j x_j|}{|x_{CLS}|} = <miss>",
     papers=(DEVLIN_2019, REIMERS_2019),
-    see=See("tokens", {"section": "A sentence as a vector"}),
+    see=PageLink("tokens", {"section": "A sentence as a vector"}),
     of=HAS_CLS,
 )
 
@@ -419,7 +415,7 @@ CLS = Question(
 # --- 107: what is not linear ---------------------------------------------------------------------------------------
 
 
-def _nonlinear(subject: Subject) -> Measured:
+def _nonlinear(subject: Subject) -> Measurement:
     trace, loaded = subject.trace, subject.loaded
     stream = trace.streams[0]
     blocks = subject.once("blocks", lambda: record_blocks(loaded, trace))
@@ -452,37 +448,37 @@ def _nonlinear(subject: Subject) -> Measured:
         parts=("ffn", "attention", "attention", "norm"),
         mark=2.0,
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 NONLINEAR = Question(
     107,
     asked=Both("Where does BERT's non-linearity come from?", "BERT 的非线性来自哪里？"),
-    said=Both(
+    claim=Both(
         "From GELU in the FFN and from the softmax in attention; the rest is linear.",
         "来自 FFN 的 GELU 激活函数和注意力的 softmax，其余部分都是线性的。",
     ),
     parts=(
-        Part(Both("The FFN is not linear.", "FFN 不是线性的。"), (above("ffn", 0.01),)),
-        Part(
+        ClaimPart(Both("The FFN is not linear.", "FFN 不是线性的。"), (above("ffn", 0.01),)),
+        ClaimPart(
             Both("Without the softmax attention would be linear.", "去掉 softmax，注意力就是线性的。"),
             (at_most("without", 2.02),),
         ),
-        Part(Both("The norm is linear.", "归一化是线性的。"), (at_least("norm", 1.98),)),
+        ClaimPart(Both("The norm is linear.", "归一化是线性的。"), (at_least("norm", 1.98),)),
     ),
     measure=_nonlinear,
     numbers={
-        "ffn": Quantity(
+        "ffn": Label(
             Both(
                 "FFN(x) + FFN(−x) − 2 FFN(0), relative to the output's length; 0 if linear",
                 "FFN(x) + FFN(−x) − 2 FFN(0)，相对输出的长度；线性时为 0",
             )
         ),
-        "softmax": Quantity(Both("growth of attention's output, input doubled", "注意力输出的倍数，输入加倍"), "×"),
-        "without": Quantity(
+        "softmax": Label(Both("growth of attention's output, input doubled", "注意力输出的倍数，输入加倍"), "×"),
+        "without": Label(
             Both("growth of (Q Kᵀ) V without softmax, input doubled", "不带 softmax 的 (Q Kᵀ) V 的倍数，输入加倍"), "×"
         ),
-        "norm": Quantity(Both("growth of the norm's output, input doubled", "归一化输出的倍数，输入加倍"), "×"),
+        "norm": Label(Both("growth of the norm's output, input doubled", "归一化输出的倍数，输入加倍"), "×"),
     },
     setting=Both(
         "The FFN and the norm in the middle of the stack, and attention of layer 0 without masks and biases, on this "
@@ -500,7 +496,7 @@ NONLINEAR = Question(
     ),
     formula=r"\frac{|f(2x)|}{|f(x)|}: \quad (QK^\top)V = <without>, \qquad \mathrm{LN} = <norm>",
     papers=(DEVLIN_2019, VASWANI_2017),
-    see=See("block", {"section": "FFN"}),
+    see=PageLink("block", {"section": "FFN"}),
     of=SEES_QUERIES,
 )
 
@@ -508,7 +504,7 @@ NONLINEAR = Question(
 # --- 109: long texts -----------------------------------------------------------------------------------------------
 
 
-def _long(subject: Subject) -> Measured:
+def _long(subject: Subject) -> Measurement:
     loaded = subject.loaded
     page = long_texts.PAGES["home" if _chinese(subject.text) else "pride"].text
     document = len(vocabularies.by_model(loaded.tokenizer, " ".join([page] * DOCUMENT)).tokens)
@@ -523,8 +519,8 @@ def _long(subject: Subject) -> Measured:
         "longformer": long_texts.Longformer(side=BLOCK // 2),
         "bigbird": long_texts.BigBird(size=BLOCK // 4),
     }
-    shown = {name: pattern.cells(document) / document**2 for name, pattern in patterns.items()}
-    kept = {name: len(ways[name].kept) / document for name in ("first", "windows")}
+    cell_shares = {name: pattern.cells(document) / document**2 for name, pattern in patterns.items()}
+    token_shares = {name: len(ways[name].kept) / document for name in ("first", "windows")}
     picture = Bars(
         [
             Both("cut off: tokens read", "截断：读到的 token"),
@@ -532,37 +528,37 @@ def _long(subject: Subject) -> Measured:
             Both("Longformer: pairs", "Longformer：token 对"),
             Both("BigBird: pairs", "BigBird：token 对"),
         ],
-        [kept["first"], kept["windows"], shown["longformer"], shown["bigbird"]],
+        [token_shares["first"], token_shares["windows"], cell_shares["longformer"], cell_shares["bigbird"]],
         Both("share of the whole", "占全部的比例"),
         parts=["attention"] * 4,
     )
-    return Measured({"document": float(document), "limit": float(limit), **kept, **shown}, picture)
+    return Measurement({"document": float(document), "limit": float(limit), **token_shares, **cell_shares}, picture)
 
 
 LONG = Question(
     109,
     asked=Both("What does BERT do with long texts?", "BERT 怎么处理长文本？"),
-    said=Both(
+    claim=Both(
         "Cut off, slide a window, or use sparse attention; or simply feed the whole document.",
         "截断、滑动窗口、稀疏注意力（Longformer、BigBird），或者直接输入整篇文档。",
     ),
     parts=(
-        Part(Both("Cutting off loses a part of the text.", "截断会丢掉一部分文本。"), (below("first", 1),)),
-        Part(Both("Windows read every token.", "滑动窗口能读到每个 token。"), (equal("windows", 1),)),
-        Part(
+        ClaimPart(Both("Cutting off loses a part of the text.", "截断会丢掉一部分文本。"), (below("first", 1),)),
+        ClaimPart(Both("Windows read every token.", "滑动窗口能读到每个 token。"), (equal("windows", 1),)),
+        ClaimPart(
             Both("Sparse masks see less than a quarter of the pairs.", "稀疏掩码下能看到的 token 对不到四分之一。"),
             (below("longformer", 0.25), below("bigbird", 0.25)),
         ),
-        Part(Both("The whole document can be fed.", "可以直接输入整篇文档。"), (at_most("document", "limit"),)),
+        ClaimPart(Both("The whole document can be fed.", "可以直接输入整篇文档。"), (at_most("document", "limit"),)),
     ),
     measure=_long,
     numbers={
-        "document": Quantity(Both("tokens of four book pages", "四页书的 token 数")),
-        "limit": Quantity(Both("tokens that this model reads at most", "该模型最多读的 token 数")),
-        "first": Quantity(Both("tokens that are left when the rest is cut off", "截断后剩下的 token"), "%"),
-        "windows": Quantity(Both("tokens that windows read", "滑动窗口读到的 token"), "%"),
-        "longformer": Quantity(Both("pairs that Longformer sees", "Longformer 能看到的 token 对"), "%"),
-        "bigbird": Quantity(Both("pairs that BigBird sees", "BigBird 能看到的 token 对"), "%"),
+        "document": Label(Both("tokens of four book pages", "四页书的 token 数")),
+        "limit": Label(Both("tokens that this model reads at most", "该模型最多读的 token 数")),
+        "first": Label(Both("tokens that are left when the rest is cut off", "截断后剩下的 token"), "%"),
+        "windows": Label(Both("tokens that windows read", "滑动窗口读到的 token"), "%"),
+        "longformer": Label(Both("pairs that Longformer sees", "Longformer 能看到的 token 对"), "%"),
+        "bigbird": Label(Both("pairs that BigBird sees", "BigBird 能看到的 token 对"), "%"),
     },
     setting=Both(
         "A document of four book pages (Pride and Prejudice, or 故乡), cut by this model's tokenizer; pieces as long "
@@ -584,7 +580,7 @@ LONG = Question(
     ),
     formula=r"n = <document>, \; n_{\max} = <limit>, \qquad \frac{nnz}{n^2}: \; <longformer>, \; <bigbird>",
     papers=(DEVLIN_2019, BELTAGY_2020, ZAHEER_2020),
-    see=See("tokens", {"section": "Long texts"}),
+    see=PageLink("tokens", {"section": "Long texts"}),
     of=ENCODER,
 )
 
@@ -592,7 +588,7 @@ LONG = Question(
 # --- 110: BPE, WordPiece, unigram ----------------------------------------------------------------------------------
 
 
-def _pieces(subject: Subject) -> Measured:
+def _pieces(subject: Subject) -> Measurement:
     corpus = vocabularies.Corpus.of(long_texts.PAGES["home" if _chinese(subject.text) else "pride"].text)
     merges = 12
     bpe = vocabularies.learn(corpus.marked, merges=merges, rule="count", least=2)
@@ -621,7 +617,7 @@ def _pieces(subject: Subject) -> Measured:
         x_title=Both("merge", "第几次合并"),
         y_title=Both("count of the pair that is joined", "被合并的符号对的次数"),
     )
-    return Measured(
+    return Measurement(
         {
             "frequent": float(frequent),
             "gain": float(least_gain),
@@ -635,21 +631,21 @@ def _pieces(subject: Subject) -> Measured:
 PIECES = Question(
     110,
     asked=Both("BPE, WordPiece, unigram: where do they differ?", "BPE、WordPiece、Unigram 有什么区别？"),
-    said=Both(
+    claim=Both(
         "BPE joins the most frequent pair, WordPiece the pair that raises the likelihood most, unigram drops the "
         "pieces that it can best spare.",
         "BPE 合并出现次数最多的符号对，WordPiece 合并使似然提升最大的符号对，Unigram 则逐步删去使损失增加最少的子词。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("BPE joins the most frequent pair, each time.", "BPE 每次都合并次数最多的符号对。"),
             (equal("frequent", 1),),
         ),
-        Part(
+        ClaimPart(
             Both("The pair of the largest gain is at times another one.", "似然增益最大的符号对有时是另一对。"),
             (below("gain", 1),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Unigram can spare some pieces far better than others.",
                 "对 Unigram 来说，删去有些子词的代价远小于删去另一些。",
@@ -659,12 +655,12 @@ PIECES = Question(
     ),
     measure=_pieces,
     numbers={
-        "frequent": Quantity(Both("merges of the most frequent pair, BPE", "合并最高频符号对的比例，BPE"), "%"),
-        "gain": Quantity(
+        "frequent": Label(Both("merges of the most frequent pair, BPE", "合并最高频符号对的比例，BPE"), "%"),
+        "gain": Label(
             Both("merges of the most frequent pair, by likelihood gain", "合并最高频符号对的比例，按似然增益"), "%"
         ),
-        "least": Quantity(Both("loss without the least needed piece", "去掉最不需要的子词的损失"), Both("nats", "nat")),
-        "most": Quantity(Both("loss without the most needed piece", "去掉最需要的子词的损失"), Both("nats", "nat")),
+        "least": Label(Both("loss without the least needed piece", "去掉最不需要的子词的损失"), Both("nats", "nat")),
+        "most": Label(Both("loss without the most needed piece", "去掉最需要的子词的损失"), Both("nats", "nat")),
     },
     setting=Both(
         "12 merges by each rule, and 60 unigram pieces, learned from a book page (Pride and Prejudice, or 故乡 for a "
@@ -685,7 +681,7 @@ PIECES = Question(
     ),
     formula=r"\arg\max c(a, b): \; <frequent>, \qquad \arg\max \Delta \log L: \; <gain>",
     papers=(SENNRICH_2016, KUDO_2018),
-    see=See("tokens", {"section": "How pieces are learned"}),
+    see=PageLink("tokens", {"section": "How pieces are learned"}),
 )
 
 

@@ -15,15 +15,15 @@ from inspector.questions.record.kinds import ANY
 from inspector.questions.record.papers import DAO_2022, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import (
-    Measured,
-    Part,
-    Quantity,
+    ClaimPart,
+    Label,
+    LongExperiment,
+    Measurement,
+    PageLink,
     Question,
-    See,
-    Stored,
+    StoredRun,
     Theme,
     Watch,
-    Whole,
 )
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.queries import SEES_QUERIES
@@ -45,7 +45,7 @@ def counted(subject: Subject) -> Counted:
 
 
 def _by_group(subject: Subject, tokens: int) -> dict[str, float]:
-    """FLOPs of all layers for a text of this length: of scores and mix, of the projections, and of the FFN."""
+    """FLOPs of all layers for a text of `tokens` tokens: scores and mix, projections, and FFN."""
     swept = costs.sweep(counted(subject), [tokens])
     inside = swept["group"].isin(["scores", "mix"])
     attends = swept["part"] == "attention"
@@ -77,11 +77,15 @@ def _flops_by_length(subject: Subject) -> Lines:
         "projections": (Both("projections of attention", "注意力的投影"), "attention"),
         "ffn": (Both("FFN", "FFN"), "ffn"),
     }
-    found = _lengths(subject)
+    by_length = _lengths(subject)
     return Lines(
         tuple(
             Series(
-                name, list(LENGTHS), [found[tokens][group] for tokens in LENGTHS], part, dashed=group == "projections"
+                name,
+                list(LENGTHS),
+                [by_length[tokens][group] for tokens in LENGTHS],
+                part,
+                dashed=group == "projections",
             )
             for group, (name, part) in names.items()
         ),
@@ -96,8 +100,8 @@ def _flops_by_length(subject: Subject) -> Lines:
 # --- 92: n² d ------------------------------------------------------------------------------------------------------
 
 
-def _quadratic(subject: Subject) -> Measured:
-    return Measured(
+def _quadratic(subject: Subject) -> Measurement:
+    return Measurement(
         {
             "core": _growth(subject, "core", at=LONG),
             "short": _growth(subject, "core", "projections", at=SHORT),
@@ -110,16 +114,16 @@ def _quadratic(subject: Subject) -> Measured:
 QUADRATIC = Question(
     92,
     asked=Both("Does self-attention cost O(n² d)?", "自注意力的复杂度是 O(n²·d) 吗？"),
-    said=Both(
+    claim=Both(
         "The time complexity of self-attention is O(n² d): it grows with the square of the text's length.",
         "自注意力的时间复杂度是 O(n²·d)，随序列长度的平方增长。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Scores and the weighted sum grow with the square of the length.", "分数与加权求和按长度的平方增长。"),
             (near("core", 2, within=0.01),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The whole of attention, projections included, does so at 512 tokens.",
                 "512 个 token 时，包括投影在内的整个注意力也按平方增长。",
@@ -129,11 +133,11 @@ QUADRATIC = Question(
     ),
     measure=_quadratic,
     numbers={
-        "core": Quantity(Both("exponent of scores and weighted sum", "分数与加权求和的增长指数")),
-        "short": Quantity(
+        "core": Label(Both("exponent of scores and weighted sum", "分数与加权求和的增长指数")),
+        "short": Label(
             Both("exponent of all attention, 256 to 512 tokens", "整个注意力的增长指数，256 到 512 个 token")
         ),
-        "long": Quantity(
+        "long": Label(
             Both("exponent of all attention, 8,192 to 16,384 tokens", "整个注意力的增长指数，8192 到 16384 个 token")
         ),
     },
@@ -156,7 +160,7 @@ QUADRATIC = Question(
     ),
     formula=r"4 n^2 d + 8 n d^2: \quad n^{<core>} \; (Q K^\top, A V), \qquad n^{<short>} \; (n = 512)",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "How it is counted"}),
+    see=PageLink("costs", {"section": "How it is counted"}),
     of=ANY,
 )
 
@@ -164,8 +168,8 @@ QUADRATIC = Question(
 # --- 93: attention against the FFN ---------------------------------------------------------------------------------
 
 
-def _against_ffn(subject: Subject) -> Measured:
-    found = _lengths(subject)
+def _against_ffn(subject: Subject) -> Measurement:
+    by_length = _lengths(subject)
     here = _by_group(subject, max(1, len(subject.trace.tokens)))
     if not here["ffn"]:
         raise UnanswerableError(
@@ -181,11 +185,13 @@ def _against_ffn(subject: Subject) -> Measured:
     whole = ("core", "projections")
     picture = Lines(
         (
-            Series(Both("attention / FFN", "注意力 / FFN"), list(LENGTHS), [ratio(found[n], *whole) for n in LENGTHS]),
+            Series(
+                Both("attention / FFN", "注意力 / FFN"), list(LENGTHS), [ratio(by_length[n], *whole) for n in LENGTHS]
+            ),
             Series(
                 Both("scores and weighted sum / FFN", "分数与加权求和 / FFN"),
                 list(LENGTHS),
-                [ratio(found[n], "core") for n in LENGTHS],
+                [ratio(by_length[n], "core") for n in LENGTHS],
                 dashed=True,
             ),
         ),
@@ -195,18 +201,18 @@ def _against_ffn(subject: Subject) -> Measured:
         log_y=True,
         mark_y=1.0,
     )
-    return Measured(
+    return Measurement(
         {
             "here": ratio(here, *whole),
-            "at_512": ratio(found[SHORT], *whole),
-            "core_512": ratio(found[SHORT], "core"),
+            "at_512": ratio(by_length[SHORT], *whole),
+            "core_512": ratio(by_length[SHORT], "core"),
             "crossing": math.nan if meets is None else meets,
         },
         picture,
     )
 
 
-def _timed(subject: Subject, watch: Watch) -> Measured:
+def _timed(subject: Subject, watch: Watch) -> Measurement:
     """Put a layer's parts on the clock at several lengths."""
     loaded = subject.loaded
     ratios = costs.measure(loaded, tokens=TIMED, repeats=3, on_progress=watch).ratios("eager")
@@ -218,26 +224,26 @@ def _timed(subject: Subject, watch: Watch) -> Measured:
         log_y=True,
         mark_y=1.0,
     )
-    return Measured({f"at_{tokens}": ratio for tokens, ratio in ratios.items()}, picture)
+    return Measurement({f"at_{tokens}": ratio for tokens, ratio in ratios.items()}, picture)
 
 
 AGAINST_FFN = Question(
     93,
     asked=Both("Does attention always cost more than the FFN?", "注意力的耗时总是远大于 FFN 吗？"),
-    said=Both(
+    claim=Both(
         "Attention always takes most of the time; the FFN is much smaller.",
         "自注意力占了大部分计算时间，FFN 的计算量小得多。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("On this text attention costs more than the FFN.", "在该文本上，注意力的计算量大于 FFN。"),
             (above("here", 1),),
         ),
-        Part(
+        ClaimPart(
             Both("At 512 tokens attention costs more than the FFN.", "512 个 token 时，注意力的计算量大于 FFN。"),
             (above("at_512", 1),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "At 512 tokens scores and the weighted sum alone cost twice as much as the FFN.",
                 "512 个 token 时，仅分数与加权求和就是 FFN 的两倍以上。",
@@ -247,14 +253,14 @@ AGAINST_FFN = Question(
     ),
     measure=_against_ffn,
     numbers={
-        "here": Quantity(Both("FLOPs of attention / FFN, this text", "注意力与 FFN 的 FLOPs 之比，该文本")),
-        "at_512": Quantity(Both("FLOPs of attention / FFN, 512 tokens", "注意力与 FFN 的 FLOPs 之比，512 个 token")),
-        "core_512": Quantity(
+        "here": Label(Both("FLOPs of attention / FFN, this text", "注意力与 FFN 的 FLOPs 之比，该文本")),
+        "at_512": Label(Both("FLOPs of attention / FFN, 512 tokens", "注意力与 FFN 的 FLOPs 之比，512 个 token")),
+        "core_512": Label(
             Both(
                 "FLOPs of scores and weighted sum / FFN, 512 tokens", "分数与加权求和同 FFN 的 FLOPs 之比，512 个 token"
             )
         ),
-        "crossing": Quantity(
+        "crossing": Label(
             Both("text length at which attention and FFN cost as much", "注意力与 FFN 计算量相等时的文本长度"),
             Both("tokens", "个 token"),
         ),
@@ -277,9 +283,9 @@ AGAINST_FFN = Question(
     ),
     formula=r"\frac{8 n d^2 + 4 n^2 d}{4 n d \, d_{ff}}: \quad <here>, \qquad <at_512> \; (n = 512)",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "Side by side"}),
+    see=PageLink("costs", {"section": "Side by side"}),
     of=ANY,
-    whole=Whole(
+    whole=LongExperiment(
         run=_timed,
         about=Both(
             "One layer of the model's shape, part by part on this machine's clock at 32, 128, 512 and 1,024 tokens, 3 "
@@ -287,22 +293,22 @@ AGAINST_FFN = Question(
             "按该模型的形状取一层，在 32、128、512、1024 个 token 时逐部分计时，各 3 次；单核几秒钟。",
         ),
         parts=(
-            Part(
+            ClaimPart(
                 Both("At 32 tokens attention takes longer than the FFN.", "32 个 token 时，注意力比 FFN 耗时长。"),
                 (above("at_32", 1),),
             ),
-            Part(
+            ClaimPart(
                 Both("At 1,024 tokens attention takes longer than the FFN.", "1024 个 token 时，注意力比 FFN 耗时长。"),
                 (above("at_1024", 1),),
             ),
         ),
         numbers={
-            f"at_{tokens}": Quantity(
+            f"at_{tokens}": Label(
                 Both(f"time of attention / FFN, {tokens:,} tokens", f"注意力 / FFN 的时间，{tokens} 个 token")
             )
             for tokens in TIMED
         },
-        stored=Stored(
+        stored=StoredRun(
             {"at_32": 0.735, "at_128": 0.658, "at_512": 1.25, "at_1024": 3.32},
             command="python -m inspector.questions --only 93 --whole",
             seeds="0",
@@ -315,16 +321,16 @@ AGAINST_FFN = Question(
 # --- 94: what limits parallel work ---------------------------------------------------------------------------------
 
 
-def _limited(subject: Subject) -> Measured:
+def _limited(subject: Subject) -> Measurement:
     trace = subject.trace
     record = trace.record_of(0, trace.streams[0])
-    query, key, value = (one.float().cpu() for one in (record.query, record.key, record.value))
+    query, key, value = (tensor.float().cpu() for tensor in (record.query, record.key, record.value))
     if not value.shape[-1]:
         raise UnanswerableError(
             f"The values of {subject.loaded.card.id} were not seen.",
             f"没有看到 {subject.loaded.card.id} 的 V。",
         )
-    key, value = (one.repeat_interleave(len(query) // len(one), dim=0) for one in (key, value))
+    key, value = (tensor.repeat_interleave(len(query) // len(tensor), dim=0) for tensor in (key, value))
 
     def attend(some: torch.Tensor) -> torch.Tensor:
         return torch.softmax(some @ key.transpose(1, 2) * query.shape[-1] ** -0.5, dim=-1) @ value
@@ -351,7 +357,7 @@ def _limited(subject: Subject) -> Measured:
         parts=("attention", "attention", "attention", "ffn"),
         log=True,
     )
-    return Measured(
+    return Measurement(
         {
             "alone": float((alone - together).abs().max() / together.abs().max().clamp(min=1e-30)),
             "fused": float(work.loc["fused", "bytes"]) / eager,
@@ -367,16 +373,16 @@ LIMITED = Question(
     asked=Both(
         "Does global interaction limit how far attention runs in parallel?", "全局交互会限制自注意力的并行效率吗？"
     ),
-    said=Both(
+    claim=Both(
         "Each position interacts with all others, so positions wait for each other and parallel work is inefficient.",
         "每个位置都要和其他所有位置交互，彼此等待，所以并行效率受限。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("A position's result needs the results of other positions.", "一个位置的结果要等其他位置的结果。"),
             (above("alone", 1e-3),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Whatever the kernel, the interaction moves about as many bytes.",
                 "无论用什么内核，交互都要读写同样多的数据。",
@@ -386,18 +392,18 @@ LIMITED = Question(
     ),
     measure=_limited,
     numbers={
-        "alone": Quantity(Both("difference of one query at a time from all at once", "逐个查询计算与一次算完的差")),
-        "fused": Quantity(
+        "alone": Label(Both("difference of one query at a time from all at once", "逐个查询计算与一次算完的差")),
+        "fused": Label(
             Both("bytes of one fused kernel, relative to three steps", "融合内核的读写量占分步计算读写量的比例"), "%"
         ),
-        "apart": Quantity(
+        "apart": Label(
             Both(
                 "intensity of scores, softmax and weighted sum in three steps",
                 "分数、softmax、加权求和分步计算的算术强度",
             ),
             Both("FLOPs per byte", "FLOPs/字节"),
         ),
-        "ffn": Quantity(Both("intensity of the FFN", "FFN 的算术强度"), Both("FLOPs per byte", "FLOPs/字节")),
+        "ffn": Label(Both("intensity of the FFN", "FFN 的算术强度"), Both("FLOPs per byte", "FLOPs/字节")),
     },
     setting=Both(
         "One at a time: layer 0 on this text, softmax(q Kᵀ/√d_k) V without masks and biases, largest difference over "
@@ -419,7 +425,7 @@ LIMITED = Question(
     ),
     formula=r"\max |\mathrm{o}_i - O_i| = <alone>, \qquad \frac{B_1}{B_3} = <fused>",
     papers=(VASWANI_2017, DAO_2022),
-    see=See("costs", {"section": "Time"}),
+    see=PageLink("costs", {"section": "Time"}),
     of=SEES_QUERIES,
 )
 
@@ -427,7 +433,7 @@ LIMITED = Question(
 # --- 95: parameters ------------------------------------------------------------------------------------------------
 
 
-def _parameters(subject: Subject) -> Measured:
+def _parameters(subject: Subject) -> Measurement:
     table = counted(subject).table(tokens=1)
     layers = table[table["layer"].notna()]
     last = layers[layers["layer"] == layers["layer"].max()]
@@ -461,36 +467,34 @@ def _parameters(subject: Subject) -> Measured:
         Both("numbers in the matrix", "矩阵中的参数个数"),
         parts=["attention"] * len(attention) + ["ffn"] * len(ffn),
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 PARAMETERS = Question(
     95,
     asked=Both("How many parameters do attention and the FFN of a layer have?", "一层里注意力和 FFN 各有多少参数？"),
-    said=Both(
+    claim=Both(
         "Attention has 4 d² parameters and an FFN four times as wide as the model 8 d²: twice as many.",
         "注意力有 4d² 个参数，宽度为 4d 的 FFN 有 8d² 个，是注意力的两倍。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("The matrices of attention have 4 d² numbers.", "注意力的矩阵共有 4d² 个参数。"),
             (near("squares", 4, within=0.001),),
         ),
-        Part(
+        ClaimPart(
             Both("The matrices of the FFN have twice as many.", "FFN 的矩阵参数是注意力的两倍。"),
             (near("ratio", 2, within=0.001),),
         ),
     ),
     measure=_parameters,
     numbers={
-        "attention": Quantity(Both("numbers in the matrices of attention", "注意力各矩阵的参数个数")),
-        "ffn": Quantity(Both("numbers in the matrices of the FFN", "FFN 各矩阵的参数个数")),
-        "squares": Quantity(
-            Both("numbers in the matrices of attention, in d²", "注意力各矩阵的参数个数，以 d² 计"), "d²"
-        ),
-        "ratio": Quantity(Both("numbers in the matrices, FFN / attention", "矩阵参数个数之比，FFN / 注意力")),
-        "attention_biased": Quantity(Both("parameters of attention, with biases", "注意力的参数个数，含偏置")),
-        "ffn_biased": Quantity(Both("parameters of the FFN, with biases", "FFN 的参数个数，含偏置")),
+        "attention": Label(Both("numbers in the matrices of attention", "注意力各矩阵的参数个数")),
+        "ffn": Label(Both("numbers in the matrices of the FFN", "FFN 各矩阵的参数个数")),
+        "squares": Label(Both("numbers in the matrices of attention, in d²", "注意力各矩阵的参数个数，以 d² 计"), "d²"),
+        "ratio": Label(Both("numbers in the matrices, FFN / attention", "矩阵参数个数之比，FFN / 注意力")),
+        "attention_biased": Label(Both("parameters of attention, with biases", "注意力的参数个数，含偏置")),
+        "ffn_biased": Label(Both("parameters of the FFN, with biases", "FFN 的参数个数，含偏置")),
     },
     setting=Both(
         "The last layer of this model (of an encoder-decoder the decoder's, which has two attentions): the matrices "
@@ -510,7 +514,7 @@ PARAMETERS = Question(
     ),
     formula=r"W_Q, W_K, W_V, W_O: <attention> = <squares> \, d^2, \qquad 2 d \, d_{ff} = <ffn>",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "By layer"}),
+    see=PageLink("costs", {"section": "By layer"}),
     of=ANY,
 )
 

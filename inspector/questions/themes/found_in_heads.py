@@ -33,8 +33,16 @@ from inspector.questions.record.papers import (
     WIEGREFFE_2019,
     XIAO_2023,
 )
-from inspector.questions.record.picture import Bars, Lines, Map, Series
-from inspector.questions.record.question import Measured, Part, Published, Quantity, Question, See, Theme
+from inspector.questions.record.picture import Bars, Heatmap, Lines, Series
+from inspector.questions.record.question import (
+    ClaimPart,
+    Label,
+    Measurement,
+    PageLink,
+    PublishedNumber,
+    Question,
+    Theme,
+)
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.inside import blocks_of, left_out, several_tokens, stream_of
 from inspector.questions.themes.several_heads import importances
@@ -46,16 +54,16 @@ from models.attention.dropping import Head
 
 # --- 122, 123: heads left out --------------------------------------------------------------------------------------
 
-_SHARES = (0.1, 0.2, 0.4, 0.6, 0.8)  # of the heads
+_SHARES = (0.1, 0.2, 0.4, 0.6, 0.8)  # shares of all heads that are left out
 _NOTICED = 0.05  # 1 - cosine of the last state, from which on a change counts as noticeable
 _DRAWS = 3
-_OTHERS = 12  # draws of as many other heads
+_OTHERS = 12  # draws of other heads, each as many as the positional heads
 _POSITIONAL = 0.9  # of the tokens whose largest weight is on the same neighbour: Voita et al. 2019, section 5
-_PRUNED = 38 / 48  # Voita et al.: of the encoder's heads
+_PRUNED = 38 / 48  # share of the encoder's heads that Voita et al. prune
 
 
 def _moved_without(subject: Subject, dropped: list[Head]) -> float:
-    """1 - cosine of the last state with all heads and without these, mean over the tokens."""
+    """1 - cosine of the last state with all heads and without the dropped heads, mean over the tokens."""
     if not dropped:
         return 0.0
     change = interventions.drop(subject.loaded, subject.trace, heads=dropped)
@@ -64,11 +72,11 @@ def _moved_without(subject: Subject, dropped: list[Head]) -> float:
 
 def _by_importance(subject: Subject) -> list[Head]:
     """The heads that were tried one by one, the least important first."""
-    ordered = sorted(importances(subject), key=lambda one: one.moved)
-    return [Head(one.stream, one.layer, one.head, one.call) for one in ordered]
+    ordered = sorted(importances(subject), key=lambda head: head.moved)
+    return [Head(head.stream, head.layer, head.head, head.call) for head in ordered]
 
 
-def _many(subject: Subject) -> Measured:
+def _many(subject: Subject) -> Measurement:
     ordered = _by_importance(subject)
     counts = [round(share * len(ordered)) for share in _SHARES]
     orders = [np.random.default_rng(seed).permutation(len(ordered)) for seed in range(_DRAWS)]
@@ -78,7 +86,7 @@ def _many(subject: Subject) -> Measured:
         float(np.mean([_moved_without(subject, [ordered[at] for at in order[:count]]) for order in orders]))
         for count in counts[:3]
     ]
-    kept = [share for share, moved in zip(_SHARES, least, strict=True) if moved < _NOTICED]
+    unnoticed = [share for share, moved in zip(_SHARES, least, strict=True) if moved < _NOTICED]
     percent = [100 * share for share in _SHARES]
     picture = Lines(
         (
@@ -90,48 +98,49 @@ def _many(subject: Subject) -> Measured:
         y_title=Both("output moved, 1 − cosine", "输出的变化，1 − 余弦"),
         mark_y=_NOTICED,
     )
-    return Measured(
-        {"share": max(kept, default=0.0), "least_20": least[1], "least_40": least[2], "random_20": drawn[1]}, picture
+    return Measurement(
+        {"share": max(unnoticed, default=0.0), "least_20": least[1], "least_40": least[2], "random_20": drawn[1]},
+        picture,
     )
 
 
 MANY_CAN_GO = Question(
     122,
     asked=Both("Can 20 to 40 % of the heads be left out?", "可以去掉 20% 到 40% 的头吗？"),
-    said=Both(
+    claim=Both(
         "“Are sixteen heads really better than one?” 20 to 40 % of the heads can be pruned without noticeable harm.",
         "“十六个头真的比一个头好吗？”20% 到 40% 的头可以剪掉，效果没有明显下降。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "The 20 % of the heads that matter least can be left out at once.", "最不重要的 20% 的头可以同时去掉。"
             ),
             (below("least_20", _NOTICED),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The 40 % of the heads that matter least can be left out at once.", "最不重要的 40% 的头可以同时去掉。"
             ),
             (below("least_40", _NOTICED),),
         ),
-        Part(
+        ClaimPart(
             Both("It does not matter which 20 % they are.", "去掉哪 20% 的头都一样。"),
             (below("random_20", _NOTICED),),
         ),
     ),
     measure=_many,
     numbers={
-        "share": Quantity(
+        "share": Label(
             Both("heads without which the output moves less than 0.05", "去掉后输出变化仍小于 0.05 的头"), "%"
         ),
-        "least_20": Quantity(
+        "least_20": Label(
             Both("output moved without the least important 20 % of the heads", "去掉最不重要的 20% 的头后输出的变化")
         ),
-        "least_40": Quantity(
+        "least_40": Label(
             Both("output moved without the least important 40 % of the heads", "去掉最不重要的 40% 的头后输出的变化")
         ),
-        "random_20": Quantity(
+        "random_20": Label(
             Both("output moved without 20 % of the heads, drawn at random", "随机去掉 20% 的头后输出的变化")
         ),
     },
@@ -155,10 +164,10 @@ MANY_CAN_GO = Question(
     formula=r"1 - \cos(h, h_{\xi = 0}): \quad <least_20> \;(20\,\%), \; <least_40> \;(40\,\%), \quad"
     r" <random_20> \;(20\,\%, \sim U)",
     papers=(MICHEL_2019,),
-    see=See("what_if", {"part": "Drop heads"}),
+    see=PageLink("what_if", {"part": "Drop heads"}),
     of=ANY,
     published={
-        "share": Published(
+        "share": PublishedNumber(
             "20 %, 40 %",
             Both(
                 "of the heads of a WMT translation model, and of BERT, pruned by importance without noticeable harm",
@@ -170,32 +179,35 @@ MANY_CAN_GO = Question(
 
 
 def _looks_at_a_neighbour(weights: NDArray[np.float32], *, causal: bool) -> NDArray[np.float64]:
-    """The share of queries whose largest weight is on the token before, or of those on the token after: [H].
+    """The share of queries whose largest weight is on the token before, [H].
 
-    Queries that see only one key, and those that have no such neighbour, do not count.
+    Without a causal mask the share for the token after counts where it is larger. Queries that see only one key, and
+    queries without that neighbour, are left out.
     """
     tokens = weights.shape[-1]
     top, places = weights.argmax(axis=-1), np.arange(tokens)
     first = 2 if causal else 1
     before = (top[:, first:] == places[first:] - 1).mean(axis=-1)
     after = (top[:, :-1] == places[:-1] + 1).mean(axis=-1)
-    found: NDArray[np.float64] = before if causal else np.maximum(before, after)
-    return found
+    shares: NDArray[np.float64] = before if causal else np.maximum(before, after)
+    return shares
 
 
 def _positional(subject: Subject) -> list[Head]:
     trace = subject.trace
-    found = []
+    positional = []
     for site in trace.sites:
         if site.stream == "cross" or len(site.keys) < 4:
             continue
         weights = trace.attention(layer=site.layer, stream=site.stream, call=site.call)
         shares = _looks_at_a_neighbour(weights, causal=site.predicts is not None)
-        found += [Head(site.stream, site.layer, int(at), site.call) for at in np.flatnonzero(shares >= _POSITIONAL)]
-    return found
+        positional += [
+            Head(site.stream, site.layer, int(at), site.call) for at in np.flatnonzero(shares >= _POSITIONAL)
+        ]
+    return positional
 
 
-def _specialised(subject: Subject) -> Measured:
+def _specialised(subject: Subject) -> Measurement:
     every, positional = interventions.every_head(subject.trace), _positional(subject)
     others = [head for head in every if head not in positional]
     without, drawn = float("nan"), [float("nan")]
@@ -220,30 +232,30 @@ def _specialised(subject: Subject) -> Measured:
         [numbers["positional"], numbers["others"], rest],
         Both("output moved, 1 − cosine", "输出的变化，1 − 余弦"),
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 SPECIALISED = Question(
     123,
     asked=Both("Do a few specialised heads do the work?", "真正起作用的是少数专门化的头吗？"),
-    said=Both(
+    claim=Both(
         "Specialised heads do the heavy lifting, the rest can be pruned: the important ones look at a neighbour, a "
         "syntactic relation or a rare token.",
         "少数专门化的头承担主要工作，其余可以剪掉：重要的头看相邻位置、句法关系或罕见 token。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Heads that look at a neighbour are there, and few.", "有看相邻位置的头，而且不多。"),
             (above("share", 0), at_most("share", 0.25)),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The model misses these heads more than as many other heads.",
                 "去掉这些头，比去掉同样多的其他头影响更大。",
             ),
             (above("positional", "others"),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Without training anew, four fifths of the heads can be left out.",
                 "不重新训练，也可以去掉五分之四的头。",
@@ -253,14 +265,14 @@ SPECIALISED = Question(
     ),
     measure=_specialised,
     numbers={
-        "share": Quantity(Both("heads that look at a neighbour", "看相邻位置的头"), "%"),
-        "positional": Quantity(
+        "share": Label(Both("heads that look at a neighbour", "看相邻位置的头"), "%"),
+        "positional": Label(
             Both("output moved without the heads that look at a neighbour", "去掉看相邻位置的头后输出的变化")
         ),
-        "others": Quantity(
+        "others": Label(
             Both("output moved without as many other heads, median", "去掉同样多的其他头后输出的变化，中位数")
         ),
-        "rest": Quantity(
+        "rest": Label(
             Both("output moved without the least important 79 % of the heads", "去掉最不重要的 79% 的头后输出的变化")
         ),
     },
@@ -283,10 +295,10 @@ SPECIALISED = Question(
     ),
     formula=r"1 - \cos(h, h_{\xi = 0}): \quad <positional> \;(i \pm 1), \qquad <others> \;(j \neq i \pm 1)",
     papers=(VOITA_2019,),
-    see=See("what_if", {"part": "Drop heads"}),
+    see=PageLink("what_if", {"part": "Drop heads"}),
     of=ANY,
     published={
-        "rest": Published(
+        "rest": PublishedNumber(
             "−0.15 BLEU",
             Both(
                 "without 38 of the 48 encoder heads of an English-Russian translator, pruned while it was trained",
@@ -310,11 +322,11 @@ SPEAKS = Kind(
 def _copying(value: Tensor, out: Tensor, from_end: Tensor) -> float:
     """The sum of the eigenvalues of W_E W_V W_O W_U over the sum of their sizes, from -1 to 1.
 
-    Those that can be other than 0 are the eigenvalues of W_O (W_U W_E) W_V, [E, E]. value: [D, E], out: [E, D],
+    Only the eigenvalues of W_O (W_U W_E) W_V, [E, E], can differ from 0. value: [D, E], out: [E, D],
     from_end: W_U W_E, [D, D].
     """
-    found = torch.linalg.eigvals((out @ from_end @ value).double())
-    return float(found.real.sum() / found.abs().sum().clamp(min=1e-30))
+    eigenvalues = torch.linalg.eigvals((out @ from_end @ value).double())
+    return float(eigenvalues.real.sum() / eigenvalues.abs().sum().clamp(min=1e-30))
 
 
 def _copying_heads(subject: Subject) -> NDArray[np.float64]:
@@ -335,32 +347,32 @@ def _copying_heads(subject: Subject) -> NDArray[np.float64]:
     from_end = (unembedding[:, chosen].float() @ embedding[chosen].float()).cpu()  # [D, D]
     rows = []
     for layer in blocks.of("decoder"):
-        found = scores.projections(trace, blocks, network, layer=layer.layer, stream="decoder")
+        projections = scores.projections(trace, blocks, network, layer=layer.layer, stream="decoder")
         matrix = layer.matrix("out")
-        if found.value is None or matrix is None:
+        if projections.value is None or matrix is None:
             raise ValueError(f"W_V or W_O of layer {layer.layer} of {loaded.card.id} was not seen as a matrix")
-        value = found.value.float()
+        value = projections.value.float()
         out = matrix.weight(network).float().cpu().reshape(len(value), value.shape[-1], -1)
         rows.append([_copying(value[head], out[head], from_end) for head in range(len(value))])
     return np.array(rows)
 
 
-def _copy(subject: Subject) -> Measured:
-    found = subject.once("copying of heads", partial(_copying_heads, subject))
-    picture = Map(
-        found.astype(np.float32),
-        rows=[str(layer) for layer in range(len(found))],
-        columns=[str(head) for head in range(found.shape[1])],
+def _copy(subject: Subject) -> Measurement:
+    copying = subject.once("copying of heads", partial(_copying_heads, subject))
+    picture = Heatmap(
+        copying.astype(np.float32),
+        rows=[str(layer) for layer in range(len(copying))],
+        columns=[str(head) for head in range(copying.shape[1])],
         row_title=Both("layer", "层"),
         column_title=Both("head", "头"),
         quantity=Both("sum of eigenvalues / sum of their sizes", "特征值之和 / 特征值的模之和"),
         diverging=True,
     )
-    return Measured(
+    return Measurement(
         {
-            "copying": float((found > 0.5).mean()),
-            "median": float(np.median(found)),
-            "least": float(found.min()),
+            "copying": float((copying > 0.5).mean()),
+            "median": float(np.median(copying)),
+            "least": float(copying.min()),
         },
         picture,
     )
@@ -369,26 +381,26 @@ def _copy(subject: Subject) -> Measured:
 COPYING = Question(
     124,
     asked=Both("Do most heads copy?", "大多数头是在做“复制”吗？"),
-    said=Both(
+    claim=Both(
         "Most heads copy: what they read raises the probability of the same token, for the eigenvalues of their OV "
         "circuit are positive.",
         "大多数头在复制：读到哪个 token，就提高那个 token 的输出概率，因为它们 OV 回路的特征值为正。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Most heads have mostly positive eigenvalues.", "大多数头的特征值以正为主。"),
             (at_least("copying", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both("All heads have mostly positive eigenvalues.", "所有头的特征值都以正为主。"),
             (above("least", 0),),
         ),
     ),
     measure=_copy,
     numbers={
-        "copying": Quantity(Both("heads whose ratio of eigenvalues is above 0.5", "特征值的比值大于 0.5 的头"), "%"),
-        "median": Quantity(Both("ratio of eigenvalues, median of heads", "特征值的比值，各头中位数")),
-        "least": Quantity(Both("ratio of eigenvalues, smallest of heads", "特征值的比值，各头最小值")),
+        "copying": Label(Both("heads whose ratio of eigenvalues is above 0.5", "特征值的比值大于 0.5 的头"), "%"),
+        "median": Label(Both("ratio of eigenvalues, median of heads", "特征值的比值，各头中位数")),
+        "least": Label(Both("ratio of eigenvalues, smallest of heads", "特征值的比值，各头最小值")),
     },
     setting=Both(
         "Ratio: sum of the eigenvalues of W_E W_V W_O W_U over the sum of their sizes, −1 to 1, about 0 for unrelated "
@@ -414,7 +426,7 @@ COPYING = Question(
     papers=(ELHAGE_2021,),
     of=SPEAKS,
     published={
-        "copying": Published(
+        "copying": PublishedNumber(
             "10 / 12",
             Both(
                 "of the heads of a one-layer attention-only model copy significantly",
@@ -428,7 +440,7 @@ COPYING = Question(
 # --- 125: broad heads ----------------------------------------------------------------------------------------------
 
 
-def _broad(subject: Subject) -> Measured:
+def _broad(subject: Subject) -> Measurement:
     trace = subject.trace
     stream = trace.streams[0]
     table = heads.with_choice(subject.heads, trace)
@@ -449,7 +461,7 @@ def _broad(subject: Subject) -> Measured:
         x_title=Both("layer", "层"),
         y_title=Both("entropy / ln n", "熵 / ln n"),
     )
-    return Measured(
+    return Measurement(
         {
             "low": float(table.loc[table["layer"].isin(low), "relative_entropy"].mean()),
             "middle": float(table.loc[table["layer"].isin(middle), "relative_entropy"].mean()),
@@ -464,16 +476,16 @@ def _broad(subject: Subject) -> Measured:
 BROAD = Question(
     125,
     asked=Both("Do heads in low layers look around broadly?", "底层的头注意力更分散吗？"),
-    said=Both(
+    claim=Both(
         "Some heads, above all in low layers, attend very broadly: they make a bag of words.",
         "有些头，特别是底层的头，注意力非常分散，相当于词袋。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("The broadest head stands in the lowest third.", "最分散的头在最底层的三分之一。"),
             (at_most("depth", 1 / 3),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The lowest third looks around more broadly than the middle one.",
                 "底层三分之一比中间三分之一更分散。",
@@ -483,16 +495,16 @@ BROAD = Question(
     ),
     measure=_broad,
     numbers={
-        "low": Quantity(Both("entropy / ln n, lowest third of the layers", "熵 / ln n，底层三分之一")),
-        "middle": Quantity(Both("entropy / ln n, middle third", "熵 / ln n，中间三分之一")),
-        "depth": Quantity(
+        "low": Label(Both("entropy / ln n, lowest third of the layers", "熵 / ln n，底层三分之一")),
+        "middle": Label(Both("entropy / ln n, middle third", "熵 / ln n，中间三分之一")),
+        "depth": Label(
             Both(
                 "depth of the broadest head, 0 lowest, 1 highest",
                 "最分散的头所在深度，0 为最底层，1 为最高层",
             )
         ),
-        "broadest": Quantity(Both("entropy / ln n of the broadest head", "最分散的头的熵 / ln n")),
-        "confidence": Quantity(
+        "broadest": Label(Both("entropy / ln n of the broadest head", "最分散的头的熵 / ln n")),
+        "confidence": Label(
             Both("largest weight in a row of the broadest head, mean", "最分散的头每行的最大权重，均值"), "%"
         ),
     },
@@ -515,10 +527,10 @@ BROAD = Question(
     ),
     formula=r"\frac{H(A_i)}{\ln n}: \quad <low> \;(l < L/3), \qquad <middle> \;(L/3 \le l < 2L/3)",
     papers=(CLARK_2019,),
-    see=See(""),
+    see=PageLink(""),
     of=ANY,
     published={
-        "confidence": Published(
+        "confidence": PublishedNumber(
             "≤ 10 %",
             Both(
                 "of a broad head's attention goes to any one word, in BERT-base on texts of up to 128 tokens",
@@ -532,11 +544,11 @@ BROAD = Question(
 # --- 114 to 116, 121, 142: where heads look -----------------------------------------------------------------------
 
 
-_WORDS = 4  # tokens of the text's own: fewer say nothing about where a head looks
+_WORDS = 4  # tokens without special ones: fewer say nothing about where a head looks
 
 
 def _check_length(trace: Trace) -> None:
-    """Raise UnanswerableError for a text of fewer tokens of its own than _WORDS."""
+    """Raise UnanswerableError for a text of fewer than _WORDS tokens, without special ones."""
     count = len(maskable(trace.encoding))
     if count < _WORDS:
         raise UnanswerableError(
@@ -545,43 +557,41 @@ def _check_length(trace: Trace) -> None:
         )
 
 
-def _largest(subject: Subject, *names: str) -> Measured:
+def _largest(subject: Subject, *names: str) -> Measurement:
     """The largest share of weight of a head that goes to each kind of key, and a bar for it."""
     _check_length(subject.trace)
-    own = subject.heads[subject.heads["stream"] != "cross"]
-    found = {name: float(own[name].max()) for name in names}
-    if all(np.isnan(value) for value in found.values()):
+    self_attention = subject.heads[subject.heads["stream"] != "cross"]
+    shares = {name: float(self_attention[name].max()) for name in names}
+    if all(np.isnan(value) for value in shares.values()):
         raise UnanswerableError(
             "This text has no such tokens; add some, such as a comma and a full stop.",
             "该文本没有这样的 token；请加上一些，例如逗号和句号。",
         )
-    found = {name: float(np.nan_to_num(value)) for name, value in found.items()}  # a mask hides the token after
+    shares = {name: float(np.nan_to_num(value)) for name, value in shares.items()}  # a mask hides the token after
     named = {
         "previous": Both("the token before", "前一个 token"),
         "next": Both("the token after", "后一个 token"),
         "punctuation": Both("punctuation", "标点"),
     }
     title = Both("largest share of a head's weight", "单个头权重占比的最大值")
-    return Measured(found, Bars([named[name] for name in names], list(found.values()), title))
+    return Measurement(shares, Bars([named[name] for name in names], list(shares.values()), title))
 
 
 NEIGHBOURS = Question(
     114,
     asked=Both("Are there heads that look at the token before, or after?", "有专门看前一个或后一个 token 的头吗？"),
-    said=Both(
+    claim=Both(
         "Some heads give most of their weight to the previous token, others to the next.",
         "有些头把大部分权重给前一个 token，有些给后一个。",
     ),
     parts=(
-        Part(Both("A head looks at the token before.", "有的头看前一个 token。"), (above("previous", 0.5),)),
-        Part(Both("A head looks at the token after.", "有的头看后一个 token。"), (above("next", 0.5),)),
+        ClaimPart(Both("A head looks at the token before.", "有的头看前一个 token。"), (above("previous", 0.5),)),
+        ClaimPart(Both("A head looks at the token after.", "有的头看后一个 token。"), (above("next", 0.5),)),
     ),
     measure=lambda subject: _largest(subject, "previous", "next"),
     numbers={
-        "previous": Quantity(
-            Both("weight on the token before, largest of heads", "给前一个 token 的权重，最大的头"), "%"
-        ),
-        "next": Quantity(Both("weight on the token after, largest of heads", "给后一个 token 的权重，最大的头"), "%"),
+        "previous": Label(Both("weight on the token before, largest of heads", "给前一个 token 的权重，最大的头"), "%"),
+        "next": Label(Both("weight on the token after, largest of heads", "给后一个 token 的权重，最大的头"), "%"),
     },
     setting=Both(
         "All heads of self-attention, mean over the tokens that have such a neighbour. Most is meant as one half, as "
@@ -595,16 +605,16 @@ NEIGHBOURS = Question(
     refuted=Both("A trained model without such a head.", "如果训练好的模型没有这样的头，结论就被推翻。"),
     formula=r"\max_h \overline{A_{i,i-1}} = <previous>, \qquad \max_h \overline{A_{i,i+1}} = <next>",
     papers=(CLARK_2019, VIG_2019),
-    see=See("", {"sort": "weight on the token before"}),
+    see=PageLink("", {"sort": "weight on the token before"}),
     of=ANY,
     published={
-        "previous": Published("> 50 %", Both("of four heads of BERT base", "BERT base 中的四个头")),
-        "next": Published("> 50 %", Both("of five heads of BERT base", "BERT base 中的五个头")),
+        "previous": PublishedNumber("> 50 %", Both("of four heads of BERT base", "BERT base 中的四个头")),
+        "next": PublishedNumber("> 50 %", Both("of five heads of BERT base", "BERT base 中的五个头")),
     },
 )
 
 
-def _induction(subject: Subject) -> Measured:
+def _induction(subject: Subject) -> Measurement:
     words = subject.text[:200]
     trace = subject.once("twice", lambda: record(subject.loaded, f"{words} {words}"))
     different = len({trace.encoding.ids[place] for place in maskable(trace.encoding)})
@@ -615,7 +625,7 @@ def _induction(subject: Subject) -> Measured:
         )
     table = heads.measure(trace)
     by_layer = table.groupby("layer")[["previous", "induction"]].max()
-    found = float(table["induction"].max())
+    largest = float(table["induction"].max())
     picture = Lines(
         (
             Series(
@@ -627,31 +637,31 @@ def _induction(subject: Subject) -> Measured:
         y_title=Both("largest share of a head's weight", "单个头权重占比的最大值"),
     )
     first = float(by_layer["induction"].iloc[0])
-    return Measured({"induction": found, "first": first}, picture)
+    return Measurement({"induction": largest, "first": first}, picture)
 
 
 INDUCTION = Question(
     115,
     asked=Both("Are there induction heads?", "有归纳头吗？"),
-    said=Both(
+    claim=Both(
         "In a repeated text, some heads look at the token that followed the same token before; never in the first "
         "layer.",
         "文本重复时，有些头会看同一 token 上次出现之后的那个 token；第一层没有这样的头。",
     ),
     parts=(
-        Part(Both("An induction head is there.", "有归纳头。"), (above("induction", 0.3),)),
-        Part(Both("No induction head is in the first layer.", "第一层没有归纳头。"), (below("first", 0.3),)),
+        ClaimPart(Both("An induction head is there.", "有归纳头。"), (above("induction", 0.3),)),
+        ClaimPart(Both("No induction head is in the first layer.", "第一层没有归纳头。"), (below("first", 0.3),)),
     ),
     measure=_induction,
     numbers={
-        "induction": Quantity(
+        "induction": Label(
             Both(
                 "weight on the token that followed the same token, largest of heads",
                 "给同一 token 上次出现之后的 token 的权重，最大的头",
             ),
             "%",
         ),
-        "first": Quantity(
+        "first": Label(
             Both(
                 "weight on the token that followed the same token, largest of heads of the first layer",
                 "给同一 token 上次出现之后的 token 的权重，第一层最大的头",
@@ -674,54 +684,55 @@ INDUCTION = Question(
     ),
     formula=r"x_{j-1} = x_i: \quad \max_h \overline{A_{ij}} = <induction>",
     papers=(OLSSON_2022, ELHAGE_2021),
-    see=See(""),
+    see=PageLink(""),
     of=DECODER,
 )
 
 
-def _sinks(subject: Subject) -> Measured:
-    own = subject.heads[subject.heads["stream"] != "cross"].dropna(subset=["first"])
-    site = next((one for one in subject.trace.sites if one.stream != "cross"), None)
+def _sinks(subject: Subject) -> Measurement:
+    self_attention = subject.heads[subject.heads["stream"] != "cross"].dropna(subset=["first"])
+    site = next((site for site in subject.trace.sites if site.stream != "cross"), None)
     _check_length(subject.trace)
-    if site is None or own.empty:
+    if site is None or self_attention.empty:
         raise UnanswerableError("No head of self-attention was seen.", "没有看到自注意力的头。")
     n = len(site.keys)
     places = np.arange(1, n + 1)
     even = float((1 / places).mean()) if site.predicts is not None else 1 / n
-    by_layer = own.groupby("layer")["first"].mean()
+    by_layer = self_attention.groupby("layer")["first"].mean()
     picture = Lines(
         (Series(Both("first token", "第一个 token"), list(by_layer.index), by_layer.tolist()),),
         x_title=Both("layer", "层"),
         y_title=Both("share of the weight", "权重占比"),
         mark_y=even,
     )
-    return Measured({"first": float(own["first"].mean()), "even": even, "largest": float(own["first"].max())}, picture)
+    return Measurement(
+        {"first": float(self_attention["first"].mean()), "even": even, "largest": float(self_attention["first"].max())},
+        picture,
+    )
 
 
 SINKS = Question(
     116,
     asked=Both("Does the first token take much of the weight?", "第一个 token 会占去大量权重吗？"),
-    said=Both(
+    claim=Both(
         "The first token is an attention sink: heads give it much weight.",
         "第一个 token 是注意力汇聚点（attention sink）：各头都给它很多权重。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("The first token takes twice its even share.", "第一个 token 得到的权重达到平均份额的两倍。"),
             (above("first", "even", times=2),),
         ),
-        Part(
+        ClaimPart(
             Both("Some head gives the first token most of its weight.", "有的头把大部分权重给第一个 token。"),
             (above("largest", 0.5),),
         ),
     ),
     measure=_sinks,
     numbers={
-        "first": Quantity(Both("weight on the first token, mean of heads", "给第一个 token 的权重，各头均值"), "%"),
-        "even": Quantity(Both("share of the first token if all keys got alike", "平均分配时第一个 token 的份额"), "%"),
-        "largest": Quantity(
-            Both("weight on the first token, largest of heads", "给第一个 token 的权重，最大的头"), "%"
-        ),
+        "first": Label(Both("weight on the first token, mean of heads", "给第一个 token 的权重，各头均值"), "%"),
+        "even": Label(Both("share of the first token if all keys got alike", "平均分配时第一个 token 的份额"), "%"),
+        "largest": Label(Both("weight on the first token, largest of heads", "给第一个 token 的权重，最大的头"), "%"),
     },
     setting=Both("All heads of self-attention on this text.", "该文本上自注意力的所有头。"),
     because=Both(
@@ -734,7 +745,7 @@ SINKS = Question(
     ),
     formula=r"\overline{A_{i1}} = <first>, \qquad \overline{1/n_i} = <even>",
     papers=(XIAO_2023,),
-    see=See("", {"sort": "weight on the first token"}),
+    see=PageLink("", {"sort": "weight on the first token"}),
     of=ANY,
 )
 
@@ -742,32 +753,32 @@ SINKS = Question(
 _NEARER = 0.95  # of the distance across layers
 
 
-def _alike(subject: Subject) -> Measured:
+def _alike(subject: Subject) -> Measurement:
     _check_length(subject.trace)
     stream = subject.trace.sites[0].stream
-    found = subject.once("head distances", lambda: head_distances.measure(subject.trace, stream=stream))
-    layers = np.array([layer for layer, _ in found.heads])
+    distances = subject.once("head distances", lambda: head_distances.measure(subject.trace, stream=stream))
+    layers = np.array([layer for layer, _ in distances.heads])
     same = layers[:, None] == layers
     others = ~np.eye(len(layers), dtype=bool)
     if same.all() or not (same & others).any():
         raise UnanswerableError(
             "The question needs two layers or more, of two heads or more.", "这个问题需要至少两层，每层至少两个头。"
         )
-    within, across = float(found.values[same & others].mean()), float(found.values[~same].mean())
+    within, across = float(distances.values[same & others].mean()), float(distances.values[~same].mean())
     picture = Bars(
         (Both("within a layer", "同层"), Both("across layers", "不同层")),
         [within, across],
         Both("Jensen-Shannon divergence, nats", "Jensen-Shannon 散度，nat"),
     )
-    return Measured({"within": within, "across": across}, picture)
+    return Measurement({"within": within, "across": across}, picture)
 
 
 ALIKE = Question(
     121,
     asked=Both("Are heads of one layer alike?", "同一层的头相似吗？"),
-    said=Both("Heads of the same layer often behave alike.", "同一层的头往往行为相似。"),
+    claim=Both("Heads of the same layer often behave alike.", "同一层的头往往行为相似。"),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Heads of one layer are nearer to each other than to those of other layers.",
                 "同层的头比不同层的头更接近。",
@@ -777,10 +788,8 @@ ALIKE = Question(
     ),
     measure=_alike,
     numbers={
-        "within": Quantity(
-            Both("distance of two heads of a layer, mean", "同层两个头的距离，均值"), Both("nats", "nat")
-        ),
-        "across": Quantity(
+        "within": Label(Both("distance of two heads of a layer, mean", "同层两个头的距离，均值"), Both("nats", "nat")),
+        "across": Label(
             Both("distance of two heads of different layers, mean", "不同层两个头的距离，均值"), Both("nats", "nat")
         ),
     },
@@ -796,7 +805,7 @@ ALIKE = Question(
     refuted=Both("Heads of a layer that differ more than those of others.", "如果同层的头差别反而更大，结论就被推翻。"),
     formula=r"\overline{\mathrm{JS}}: \quad <within> \;(l = l'), \qquad <across> \;(l \neq l')",
     papers=(CLARK_2019,),
-    see=See("compare", {"further": "Which heads are alike"}),
+    see=PageLink("compare", {"further": "Which heads are alike"}),
     of=ANY,
 )
 
@@ -804,16 +813,16 @@ ALIKE = Question(
 PUNCTUATION = Question(
     142,
     asked=Both("Do heads rest on punctuation?", "有的头会停留在标点上吗？"),
-    said=Both("Some heads give much of their weight to commas and full stops.", "有些头把大量权重给逗号和句号。"),
+    claim=Both("Some heads give much of their weight to commas and full stops.", "有些头把大量权重给逗号和句号。"),
     parts=(
-        Part(
+        ClaimPart(
             Both("A head gives punctuation most of its weight.", "有的头把大部分权重给标点。"),
             (above("punctuation", 0.5),),
         ),
     ),
     measure=lambda subject: _largest(subject, "punctuation"),
     numbers={
-        "punctuation": Quantity(Both("weight on punctuation, largest of heads", "给标点的权重，最大的头"), "%"),
+        "punctuation": Label(Both("weight on punctuation, largest of heads", "给标点的权重，最大的头"), "%"),
     },
     setting=Both("All heads of self-attention on this text.", "该文本上自注意力的所有头。"),
     because=Both(
@@ -824,7 +833,7 @@ PUNCTUATION = Question(
     refuted=Both("A model no head of which rests on marks.", "如果没有一个头停留在标点上，结论就被推翻。"),
     formula=r"\max_h \overline{\sum_{j \in P} A_{ij}} = <punctuation>",
     papers=(CLARK_2019,),
-    see=See(""),
+    see=PageLink(""),
     of=ANY,
 )
 
@@ -846,18 +855,18 @@ _SELF_ALONE = Kind(
 
 
 def _handed_over(subject: Subject) -> Iterator[tuple[AttentionSite, NDArray[np.float64], NDArray[np.float64]]]:
-    """Each self-attention call with the mean weight of every key and the length of what it hands over, both [H, T]."""
+    """Each self-attention call with every key's mean weight and the length of the vector it hands over, both [H, T]."""
     projections = output_projection.find(subject.loaded)
     for site in subject.trace.sites:
         if site.stream == "cross":
             continue
         weights = subject.trace.attention(layer=site.layer, stream=site.stream, call=site.call).astype(np.float64)
         seeing = (weights > 0).sum(axis=1).clip(1)
-        found = flow.value_norms(subject.trace, projections, layer=site.layer, stream=site.stream, call=site.call)
-        yield site, weights.sum(axis=1) / seeing, found.projected
+        norms = flow.value_norms(subject.trace, projections, layer=site.layer, stream=site.stream, call=site.call)
+        yield site, weights.sum(axis=1) / seeing, norms.projected
 
 
-def _no_op(subject: Subject) -> Measured:
+def _no_op(subject: Subject) -> Measurement:
     resting: set[Head] = set()
     lengths, share = [], []
     for site, _, handed in _handed_over(subject):
@@ -875,7 +884,7 @@ def _no_op(subject: Subject) -> Measured:
             "The model sets no delimiters, such as [CLS] and [SEP], around the words of this text.",
             "该模型没有在文本前后加入 [CLS]、[SEP] 这样的分隔符。",
         )
-    moved = {Head(one.stream, one.layer, one.head, one.call): one.moved for one in importances(subject)}
+    moved = {Head(head.stream, head.layer, head.head, head.call): head.moved for head in importances(subject)}
     inside = [change for head, change in moved.items() if head in resting]
     outside = [change for head, change in moved.items() if head not in resting]
     numbers = {
@@ -890,39 +899,39 @@ def _no_op(subject: Subject) -> Measured:
         [numbers["moved"], numbers["others"]],
         Both("output moved without it, 1 − cosine, mean", "去掉后输出的变化，1 − 余弦，均值"),
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 NO_OP = Question(
     117,
     asked=Both("Is attention to a delimiter a no-op?", "注意力落在分隔符上等于什么都不做吗？"),
-    said=Both(
+    claim=Both(
         "Heads that have nothing to do look at [SEP] or [CLS]: attention to a delimiter is a no-op.",
         "无事可做的头会看 [SEP] 或 [CLS]：注意力落在分隔符上相当于空操作（no-op）。",
     ),
     parts=(
-        Part(Both("Some heads rest on delimiters.", "有些头停留在分隔符上。"), (above("resting", 0),)),
-        Part(
+        ClaimPart(Both("Some heads rest on delimiters.", "有些头停留在分隔符上。"), (above("resting", 0),)),
+        ClaimPart(
             Both(
                 "A delimiter hands over less than half of what a word does there.",
                 "在这些头里，分隔符传递的内容不到普通词的一半。",
             ),
             (below("length", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both("Such a head can be left out more easily than others.", "去掉这样的头比去掉其他头影响更小。"),
             (below("moved", "others"),),
         ),
     ),
     measure=_no_op,
     numbers={
-        "share": Quantity(Both("weight on delimiters, mean of heads", "给分隔符的权重，各头均值"), "%"),
-        "resting": Quantity(Both("heads that give them more than half", "给分隔符的权重超过一半的头数")),
-        "length": Quantity(
+        "share": Label(Both("weight on delimiters, mean of heads", "给分隔符的权重，各头均值"), "%"),
+        "resting": Label(Both("heads that give them more than half", "给分隔符的权重超过一半的头数")),
+        "length": Label(
             Both("length of what a delimiter hands over there, over a word's", "分隔符传递的向量长度与普通词之比")
         ),
-        "moved": Quantity(Both("output moved without such a head, mean", "去掉这样一个头后输出的变化，均值")),
-        "others": Quantity(Both("output moved without another head, mean", "去掉其他一个头后输出的变化，均值")),
+        "moved": Label(Both("output moved without such a head, mean", "去掉这样一个头后输出的变化，均值")),
+        "others": Label(Both("output moved without another head, mean", "去掉其他一个头后输出的变化，均值")),
     },
     setting=Both(
         "Delimiters are the special tokens that the tokenizer sets. What a token hands over: its value times the "
@@ -943,10 +952,10 @@ NO_OP = Question(
     formula=r"\frac{\|v_s W_O^h\|}{\|v_j W_O^h\|} = <length>, \qquad 1 - \cos: \; <moved> \;(A_{is} > 0.5), \;"
     r" <others> \;(A_{is} \le 0.5)",
     papers=(CLARK_2019, KOBAYASHI_2020),
-    see=See("", {"kind": "norm-weighted"}),
+    see=PageLink("", {"kind": "norm-weighted"}),
     of=ANY,
     published={
-        "share": Published(
+        "share": PublishedNumber(
             "> 50 %",
             Both(
                 "of the attention in layers 6 to 10 of BERT-base goes to [SEP]",
@@ -957,7 +966,7 @@ NO_OP = Question(
 )
 
 
-def _by_norm(subject: Subject) -> Measured:
+def _by_norm(subject: Subject) -> Measurement:
     several_tokens(subject)
     weight, norm, rho = [], [], []
     for _, mean, lengths in _handed_over(subject):
@@ -976,35 +985,33 @@ def _by_norm(subject: Subject) -> Measured:
         [100 * numbers["weight"], 100 * numbers["norm"]],
         Both("share of a head's favourite token, mean of heads, %", "各头最关注的 token 所占份额，均值，%"),
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 BY_NORM = Question(
     118,
     asked=Both("Can a large weight bring little?", "权重大，传递的内容却可能少吗？"),
-    said=Both(
+    claim=Both(
         "Attention is not only a weight: tokens of much weight have short vectors, and the norm tells another story.",
         "注意力不只是权重：权重大的 token 往往向量短，算上范数，结论就不同了。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "A head's favourite token brings a smaller share than its weight says.",
                 "头最关注的 token 实际传递的份额小于它的权重份额。",
             ),
             (below("norm", "weight", times=0.9),),
         ),
-        Part(Both("Tokens of more weight have shorter vectors.", "权重越大，向量越短。"), (below("rho", 0),)),
+        ClaimPart(Both("Tokens of more weight have shorter vectors.", "权重越大，向量越短。"), (below("rho", 0),)),
     ),
     measure=_by_norm,
     numbers={
-        "weight": Quantity(Both("share of the favourite token by weight", "最关注的 token 的份额，按权重"), "%"),
-        "norm": Quantity(
+        "weight": Label(Both("share of the favourite token by weight", "最关注的 token 的份额，按权重"), "%"),
+        "norm": Label(
             Both("share of the favourite token by weight times length", "最关注的 token 的份额，按权重乘向量长度"), "%"
         ),
-        "rho": Quantity(
-            Both("rank correlation of weight and length, median of heads", "权重与长度的秩相关，各头中位数")
-        ),
+        "rho": Label(Both("rank correlation of weight and length, median of heads", "权重与长度的秩相关，各头中位数")),
     },
     setting=Both(
         "Length of the value vector after the head's part of W_O; weights as the mean over the queries that see the "
@@ -1021,12 +1028,12 @@ BY_NORM = Question(
     formula=r"\frac{\alpha_j}{\sum \alpha} = <weight>, \quad"
     r" \frac{\alpha_j \|f(x_j)\|}{\sum \alpha \|f(x)\|} = <norm>, \quad \rho(\alpha, \|f(x)\|) = <rho>",
     papers=(KOBAYASHI_2020,),
-    see=See("", {"kind": "norm-weighted"}),
+    see=PageLink("", {"kind": "norm-weighted"}),
     of=ANY,
 )
 
 
-def _followed(subject: Subject) -> Measured:
+def _followed(subject: Subject) -> Measurement:
     left = left_out(subject)
     trace, site = left.trace, left.trace.sites[-1]
     count = len(site.keys)
@@ -1053,31 +1060,31 @@ def _followed(subject: Subject) -> Measured:
         Both("rank correlation with leaving the token out", "与逐个去掉 token 的影响的秩相关"),
         mark=numbers["chance"],
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 ROLLOUT = Question(
     119,
     asked=Both("Does rollout tell more than raw attention?", "注意力 rollout 比原始权重更可信吗？"),
-    said=Both(
+    claim=Both(
         "Raw attention of upper layers says little of the input; rollout, which follows it back through all layers, "
         "agrees more with what leaving a token out does.",
         "高层的原始注意力不能说明输入的作用；rollout 把注意力逐层追溯到输入，与去掉 token 的影响更一致。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Rollout agrees more than the last layer's weights.", "rollout 比最后一层的权重更一致。"),
             (above("rollout", "raw"),),
         ),
-        Part(Both("It agrees more than chance would.", "一致程度高于偶然。"), (above("rollout", "chance"),)),
+        ClaimPart(Both("It agrees more than chance would.", "一致程度高于偶然。"), (above("rollout", "chance"),)),
     ),
     measure=_followed,
     numbers={
-        "raw": Quantity(
+        "raw": Label(
             Both("rank correlation with leaving out, last layer's weights", "与去掉 token 的秩相关，最后一层的权重")
         ),
-        "rollout": Quantity(Both("rank correlation with leaving out, rollout", "与去掉 token 的秩相关，rollout")),
-        "chance": Quantity(
+        "rollout": Label(Both("rank correlation with leaving out, rollout", "与去掉 token 的秩相关，rollout")),
+        "chance": Label(
             Both("correlation that chance exceeds in 5 % of texts", "5% 的文本会偶然超过的秩相关（绝对值）")
         ),
     },
@@ -1101,13 +1108,13 @@ ROLLOUT = Question(
     formula=r"\tilde A = \textstyle\prod_l \frac{1}{2}(I + \overline{A_l}): \quad \rho = <rollout>,"
     r" \qquad \rho(A_L) = <raw>",
     papers=(ABNAR_2020,),
-    see=See("", {"kind": "rollout"}),
+    see=PageLink("", {"kind": "rollout"}),
     of=_SELF_ALONE,
 )
 
 
-class _Shuffled(TorchFunctionMode):
-    """Put values of chosen matrices in another order of tokens, which is the weights' order turned about."""
+class _ShuffledValues(TorchFunctionMode):
+    """A mode in which chosen matrices give their values in another order of tokens, as if the weights were shuffled."""
 
     def __init__(self, matrices: Mapping[int, Matrix], order: Tensor) -> None:
         super().__init__()
@@ -1116,16 +1123,16 @@ class _Shuffled(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        found = func(*args, **(kwargs or {}))
+        product = func(*args, **(kwargs or {}))
         if func is not functional.linear or len(args) < 2:
-            return found
+            return product
         matrix = self.matrices.get(args[1].data_ptr())
-        if matrix is None or found.shape[-2] != len(self.order):
-            return found
+        if matrix is None or product.shape[-2] != len(self.order):
+            return product
         self.met += 1
         columns = slice(None) if matrix.columns is None else slice(*matrix.columns)
-        mixed = found.clone()
-        mixed[..., columns] = found[..., self.order, columns]
+        mixed = product.clone()
+        mixed[..., columns] = product[..., self.order, columns]
         return mixed
 
 
@@ -1134,8 +1141,8 @@ def _shuffled(subject: Subject, matrices: Sequence[Matrix], *, seed: int) -> flo
     loaded, encoding = subject.loaded, subject.trace.encoding
     ids, segments = torch.tensor([encoding.ids]), torch.tensor([encoding.segments])
     order = torch.tensor(np.random.default_rng(seed).permutation(len(encoding.ids)))
-    places = {loaded.network.get_parameter(one.name).data_ptr(): one for one in matrices}
-    with torch.inference_mode(), _Shuffled(places, order) as mode:
+    places = {loaded.network.get_parameter(matrix.name).data_ptr(): matrix for matrix in matrices}
+    with torch.inference_mode(), _ShuffledValues(places, order) as mode:
         after = loaded.run(ids, torch.ones_like(ids, dtype=torch.bool), segments)[0]
     if not mode.met:
         raise UnanswerableError(
@@ -1146,7 +1153,7 @@ def _shuffled(subject: Subject, matrices: Sequence[Matrix], *, seed: int) -> flo
     return float((1 - torch.cosine_similarity(before.double(), after.double().to(before.device), dim=-1)).mean())
 
 
-def _explained(subject: Subject) -> Measured:
+def _explained(subject: Subject) -> Measurement:
     left = left_out(subject)
     rho = leave_one_out.correlations(left)["rho"]
     matrices = [layer.matrix("v") for layer in blocks_of(subject).of(stream_of(subject))]
@@ -1169,38 +1176,38 @@ def _explained(subject: Subject) -> Measured:
         Both("output moved with shuffled weights, 1 − cosine", "打乱权重后输出的变化，1 − 余弦"),
         mark=_NOTICED,
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 EXPLAINED = Question(
     120,
     asked=Both("Is attention no explanation?", "注意力不能作为解释吗？"),
-    said=Both(
+    claim=Both(
         "Attention is not explanation: weights agree little with what leaving a token out does, and shuffled weights "
         "give nearly the same output.",
         "注意力不是解释：权重与去掉 token 的影响不太一致，而且打乱权重后输出几乎不变。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Weights agree little with leaving tokens out.", "权重与逐个去掉 token 的影响不太一致。"),
             (below("agreement", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both("Shuffling one layer's weights changes the output little.", "打乱一层的权重，输出变化很小。"),
             (below("one", _NOTICED),),
         ),
-        Part(
+        ClaimPart(
             Both("Shuffling the weights of all layers does too.", "打乱所有层的权重，输出变化也很小。"),
             (below("every", _NOTICED),),
         ),
     ),
     measure=_explained,
     numbers={
-        "agreement": Quantity(
+        "agreement": Label(
             Both("rank correlation with leaving out, median of heads", "与去掉 token 的秩相关，各头中位数")
         ),
-        "one": Quantity(Both("output moved, one layer shuffled, median of layers", "输出的变化，打乱一层，各层中位数")),
-        "every": Quantity(Both("output moved, all layers shuffled", "输出的变化，打乱所有层")),
+        "one": Label(Both("output moved, one layer shuffled, median of layers", "输出的变化，打乱一层，各层中位数")),
+        "every": Label(Both("output moved, all layers shuffled", "输出的变化，打乱所有层")),
     },
     setting=Both(
         "One order of the keys for all heads and queries of a run, 3 orders, seeds 0 to 2, in an encoder, which has no "
@@ -1222,7 +1229,7 @@ EXPLAINED = Question(
     formula=r"1 - \cos(h, h_{A \to A\pi}): \quad <one> \;(l), \; <every> \;(\forall l), \qquad"
     r" \rho(A, \Delta_{-j}) = <agreement>",
     papers=(JAIN_2019, WIEGREFFE_2019),
-    see=See("scores", {"section": "Importance"}),
+    see=PageLink("scores", {"section": "Importance"}),
     of=ENCODER,
 )
 

@@ -31,7 +31,15 @@ from inspector.questions.record.papers import (
     SUN_2024,
 )
 from inspector.questions.record.picture import Bars, Lines, Series
-from inspector.questions.record.question import Measured, Part, Published, Quantity, Question, See, Theme
+from inspector.questions.record.question import (
+    ClaimPart,
+    Label,
+    Measurement,
+    PageLink,
+    PublishedNumber,
+    Question,
+    Theme,
+)
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.inside import blocks_of, several_tokens, stages_of, stream_of
 from inspector.questions.themes.together import LAYER_NORMED, normed, read_of, sentences
@@ -62,7 +70,7 @@ OWN_NORMS = Kind(
 )
 
 
-def _outlier_dimension(subject: Subject) -> Measured:
+def _outlier_dimension(subject: Subject) -> Measurement:
     trace, loaded, text = subject.trace, subject.loaded, read_of(subject)
     table, learned = normalization.outliers(trace), normalization.parameters(trace)
     largest = table.loc[table["times"].idxmax()]
@@ -79,33 +87,33 @@ def _outlier_dimension(subject: Subject) -> Measured:
 
     def moved(off: int) -> float:
         """The relative change of the last hidden states in all other dimensions, mean over tokens."""
-        kept = [parameter.data[off].clone() for parameter in learning]
+        values = [parameter.data[off].clone() for parameter in learning]
         for parameter in learning:
             parameter.data[off] = 0
-        found = record(changed, text).output
-        for parameter, value in zip(learning, kept, strict=True):
+        output = record(changed, text).output
+        for parameter, value in zip(learning, values, strict=True):
             parameter.data[off] = value
         rest = np.arange(width) != off
-        before, after = (states[:, rest].astype(np.float64) for states in (trace.output, found))
+        before, after = (states[:, rest].astype(np.float64) for states in (trace.output, output))
         return float((np.linalg.norm(after - before, axis=1) / np.linalg.norm(before, axis=1)).mean())
 
-    beside = [int(one) for one in np.random.default_rng(0).permutation(width) if one != dimension][:OTHERS]
-    own, others = moved(dimension), [moved(one) for one in beside]
+    beside = [int(other) for other in np.random.default_rng(0).permutation(width) if other != dimension][:OTHERS]
+    of_dimension, others = moved(dimension), [moved(other) for other in beside]
     at = learned[learned["dimension"] == dimension]
     same = table[table["dimension"] == dimension]
-    return Measured(
+    return Measurement(
         {
             "dimension": float(dimension),
             "times": float(largest["times"]),
             "place": float(same["largest"].mean()),
             "learned": float(at["outlier"].mean()),
-            "moved": own,
+            "moved": of_dimension,
             "others": float(np.median(others)),
             "share": len(learning) / sum(parameter.numel() for parameter in network.parameters()),
         },
         Bars(
-            [str(one) for one in (dimension, *beside)],
-            [100 * one for one in (own, *others)],
+            [str(column) for column in (dimension, *beside)],
+            [100 * change for change in (of_dimension, *others)],
             Both(
                 "change of the last states without this dimension's γ and β, %",
                 "去掉该维的 γ、β 后最后一层状态的变化，%",
@@ -118,27 +126,27 @@ def _outlier_dimension(subject: Subject) -> Measured:
 OUTLIER_DIMENSION = Question(
     141,
     asked=Both("Does a model hang on a single dimension of its norms?", "模型是否离不开归一化层中的某一个维度？"),
-    said=Both(
+    claim=Both(
         "Transformers have outlier dimensions, at the same place through all layers, with large gamma and beta. "
         "Switch off these few numbers, and the model breaks.",
         "Transformer 中有离群维度：在各层都处于同一位置，γ、β 异常大。只要关掉这几个数，模型就会崩溃。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "One dimension is the largest of all before most norms.",
                 "有一个维度在多数归一化层之前都是最大的。",
             ),
             (at_least("place", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "In most norms gamma or beta stands out there too.",
                 "在多数归一化层中，该维的 γ 或 β 也是离群值。",
             ),
             (at_least("learned", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Without its gamma and beta the other dimensions change five times as much as without another's.",
                 "去掉它的 γ、β，其余维度的变化是去掉别的维度时的五倍以上。",
@@ -148,35 +156,35 @@ OUTLIER_DIMENSION = Question(
     ),
     measure=_outlier_dimension,
     numbers={
-        "dimension": Quantity(Both("index of the outlier dimension", "离群维度的序号")),
-        "times": Quantity(
+        "dimension": Label(Both("index of the outlier dimension", "离群维度的序号")),
+        "times": Label(
             Both("largest number of the outlier dimension, in medians of all", "离群维度的最大值与中位数之比")
         ),
-        "place": Quantity(
+        "place": Label(
             Both("norms before which the outlier dimension is the largest", "离群维度为最大维度的归一化层占比"), "%"
         ),
-        "learned": Quantity(
+        "learned": Label(
             Both(
                 "norms in which the outlier dimension's gamma or beta stands out",
                 "离群维度的 γ 或 β 为离群值的归一化层占比",
             ),
             "%",
         ),
-        "moved": Quantity(
+        "moved": Label(
             Both(
                 "change of the states without the outlier dimension's gamma and beta",
                 "去掉离群维度的 γ、β 之后状态的变化",
             ),
             "%",
         ),
-        "others": Quantity(
+        "others": Label(
             Both(
                 "change of the states without another dimension's gamma and beta, median",
                 "去掉别的维度的 γ、β 之后状态的变化，中位数",
             ),
             "%",
         ),
-        "share": Quantity(
+        "share": Label(
             Both("share of the outlier dimension's gamma and beta in all weights", "离群维度的 γ、β 占全部参数的比例"),
             "%",
         ),
@@ -207,17 +215,17 @@ OUTLIER_DIMENSION = Question(
     formula=r"\gamma_{<dimension>} = \beta_{<dimension>} = 0: \quad \frac{\|\Delta h\|}{\|h\|} = <moved> "
     r"\qquad (\gamma_j = \beta_j = 0: <others>)",
     papers=(KOVALEVA_2021, PUCCETTI_2022),
-    see=See("layernorm", {"section": "Outlier dimensions"}),
+    see=PageLink("layernorm", {"section": "Outlier dimensions"}),
     of=OWN_NORMS,
     published={
-        "moved": Published(
+        "moved": PublishedNumber(
             "nearly 30 %",
             Both(
                 "of BERT's result on MNLI is lost without 48 of its 110 million parameters (Puccetti et al. 2022)",
                 "BERT 去掉 1.1 亿参数中的 48 个后，在 MNLI 上的下降（Puccetti 等人，2022）",
             ),
         ),
-        "share": Published(
+        "share": PublishedNumber(
             "< 0.0001 %",
             Both(
                 "of BERT's weights, whose removal breaks it (Kovaleva et al. 2021)",
@@ -228,7 +236,7 @@ OUTLIER_DIMENSION = Question(
 )
 
 
-def _collapse(subject: Subject) -> Measured:
+def _collapse(subject: Subject) -> Measurement:
     several_tokens(subject)
     trace, stream = subject.trace, stream_of(subject)
     alone: list[NDArray[np.float64]] = []
@@ -243,7 +251,7 @@ def _collapse(subject: Subject) -> Measured:
         return float(np.linalg.norm(product - product.mean(axis=0)) / np.linalg.norm(product))
 
     layers = list(range(1, len(alone) + 1))
-    return Measured(
+    return Measurement(
         {
             "alone": apart(alone[-1]),
             "beside": apart(beside[-1]),
@@ -251,11 +259,13 @@ def _collapse(subject: Subject) -> Measured:
         },
         Lines(
             (
-                Series(Both("attention alone", "只有注意力"), layers, [max(apart(one), 1e-16) for one in alone]),
+                Series(
+                    Both("attention alone", "只有注意力"), layers, [max(apart(product), 1e-16) for product in alone]
+                ),
                 Series(
                     Both("half residual", "一半残差"),
                     layers,
-                    [max(apart(one), 1e-16) for one in beside],
+                    [max(apart(product), 1e-16) for product in beside],
                     part="residual",
                     dashed=True,
                 ),
@@ -270,35 +280,35 @@ def _collapse(subject: Subject) -> Measured:
 COLLAPSE = Question(
     126,
     asked=Both("Does attention without residual lose its rank?", "没有残差，注意力会秩坍缩吗？"),
-    said=Both(
+    claim=Both(
         "Pure attention makes all tokens alike, doubly exponentially fast with depth; the residual prevents it.",
         "纯注意力会随深度以双指数速度让所有 token 变得相同，残差连接阻止了这一点。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Multiplied up without a residual, the model's maps come close to rank 1.",
                 "不加残差，把各层的注意力矩阵连乘，结果接近秩 1。",
             ),
             (below("alone", 0.2),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "With a residual of one half they stay farther from rank 1: twice or more.",
                 "加一半残差，离秩 1 至少远一倍。",
             ),
             (above("beside", "alone", times=2),),
         ),
-        Part(
+        ClaimPart(
             Both("In the real model the tokens stay apart.", "在真实模型中，各 token 仍有差别。"),
             (below("alike", 0.95),),
         ),
     ),
     measure=_collapse,
     numbers={
-        "alone": Quantity(Both("distance from rank 1, attention alone", "与秩 1 的距离，只有注意力")),
-        "beside": Quantity(Both("distance from rank 1, half residual", "与秩 1 的距离，一半残差")),
-        "alike": Quantity(Both("mean cosine of two tokens in the last state", "最后一层状态中两个 token 的平均余弦")),
+        "alone": Label(Both("distance from rank 1, attention alone", "与秩 1 的距离，只有注意力")),
+        "beside": Label(Both("distance from rank 1, half residual", "与秩 1 的距离，一半残差")),
+        "alike": Label(Both("mean cosine of two tokens in the last state", "最后一层状态中两个 token 的平均余弦")),
     },
     setting=Both(
         "The mean map of each layer's heads on this text, multiplied through all layers; ‖M − 1 m̄‖ / ‖M‖, with m̄ "
@@ -320,12 +330,12 @@ COLLAPSE = Question(
     formula=r"\frac{\|M - \mathbf{1}\bar m\|}{\|M\|}: \ A_L \cdots A_1 \to <alone>, \quad "
     r"\prod \tfrac{1}{2}(I + A_l) \to <beside>",
     papers=(DONG_2021,),
-    see=See("block", {"section": "What each part adds"}),
+    see=PageLink("block", {"section": "What each part adds"}),
     of=ANY,
 )
 
 
-def _massive(subject: Subject) -> Measured:
+def _massive(subject: Subject) -> Measurement:
     table = subject.once("outliers", lambda: normalization.outliers(subject.trace, stream=stream_of(subject)))
     if table.empty or table["times"].isna().all():
         raise UnanswerableError(
@@ -336,7 +346,7 @@ def _massive(subject: Subject) -> Measured:
     tokens = subject.trace.read_by(stream_of(subject))
     ends = float(bool(tokens.special[int(top["position"])]) or int(top["position"]) == 0)
     largest = table.groupby("norm")["times"].max()
-    return Measured(
+    return Measurement(
         {
             "massive": float(table["massive"].sum()),
             "largest": float(abs(top["value"])),
@@ -356,23 +366,23 @@ def _massive(subject: Subject) -> Measured:
 MASSIVE = Question(
     127,
     asked=Both("Are there massive activations?", "模型中有巨大激活值吗？"),
-    said=Both(
+    claim=Both(
         "A few activations are thousands of times larger than the rest; they sit on the first token or on delimiters.",
         "少数激活值比其余的大几千倍以上，出现在第一个 token 或分隔符上。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Some activations are above 100 and above 1,000 times the median.",
                 "有的激活值大于 100，且超过中位数的 1000 倍。",
             ),
             (at_least("massive", 1),),
         ),
-        Part(
+        ClaimPart(
             Both("The largest activation is more than 50 times the median.", "最大的激活值超过中位数的 50 倍。"),
             (above("times", 50),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The largest activation stands on the first token or on a special one.",
                 "最大的激活值位于第一个 token 或特殊 token 上。",
@@ -382,12 +392,12 @@ MASSIVE = Question(
     ),
     measure=_massive,
     numbers={
-        "massive": Quantity(Both("massive activations", "巨大激活值的个数")),
-        "largest": Quantity(Both("largest entry before a norm", "归一化之前的最大分量")),
-        "times": Quantity(
+        "massive": Label(Both("massive activations", "巨大激活值的个数")),
+        "largest": Label(Both("largest entry before a norm", "归一化之前的最大分量")),
+        "times": Label(
             Both("largest entry before a norm, in medians of the place", "归一化之前的最大分量与该处中位数之比")
         ),
-        "ends": Quantity(
+        "ends": Label(
             Both(
                 "largest entry is on the first token or a special one (1: yes)",
                 "最大分量位于第一个或特殊 token 上（1：是）",
@@ -413,19 +423,19 @@ MASSIVE = Question(
     formula=r"\frac{\max |x|}{\mathrm{med} |x|} = <times>",
     papers=(SUN_2024,),
     published={
-        "times": Published(
+        "times": PublishedNumber(
             "100,000",
             Both("times other activations, in large language models", "大语言模型中与其他激活值之比（倍）"),
         )
     },
-    see=See("layernorm", {"section": "Outlier dimensions"}),
+    see=PageLink("layernorm", {"section": "Outlier dimensions"}),
     of=NORMED,
 )
 
 LARGE, OF_LAYERS, OF_TOKENS = 6.0, 0.25, 0.06  # Dettmers et al. 2022, section 4: what an outlier feature is
 
 
-def _places(subject: Subject) -> Measured:
+def _places(subject: Subject) -> Measurement:
     stream = stream_of(subject)
     norms = [norm for norm in subject.trace.norms if norm.stream == stream and norm.layer is not None]
     norms = [norm for norm in norms if norm.input.shape == norms[0].input.shape]
@@ -438,16 +448,16 @@ def _places(subject: Subject) -> Measured:
     high = np.stack([(np.abs(norm.output) >= LARGE).mean(axis=0) >= OF_TOKENS for norm in norms])  # [norm, D]
     width = high.shape[1]
     counts = np.bincount(largest, minlength=width)
-    found = np.argsort(-counts)[:6]
-    found = found[counts[found] > 0]
+    dimensions = np.argsort(-counts)[:6]
+    dimensions = dimensions[counts[dimensions] > 0]
     outliers = float((high.mean(axis=0) >= OF_LAYERS).sum())
-    return Measured(
+    return Measurement(
         {"same": float(counts.max() / len(norms)), "outliers": outliers, "part": outliers / width},
         Bars(
-            [f"{dimension}" for dimension in found],
-            [100 * counts[dimension] / len(norms) for dimension in found],
+            [f"{dimension}" for dimension in dimensions],
+            [100 * counts[dimension] / len(norms) for dimension in dimensions],
             Both("norms before which this dimension is the largest, %", "以该维度为最大维度的归一化层，%"),
-            parts=["norm"] * len(found),
+            parts=["norm"] * len(dimensions),
         ),
     )
 
@@ -455,26 +465,28 @@ def _places(subject: Subject) -> Measured:
 PLACES = Question(
     128,
     asked=Both("Are outlier dimensions the same in every layer?", "离群维度在各层是同几个吗？"),
-    said=Both(
+    claim=Both(
         "A handful of dimensions are far larger than all others, and they are the same ones in every layer.",
         "极少数维度的值远大于其他维度，而且各层都是同样几个。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("One dimension is the largest before most norms.", "同一个维度在多数归一化之前都是最大的。"),
             (above("same", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both("There are outlier dimensions: 6 or more, again and again.", "存在离群维度：值反复达到 6 以上。"),
             (at_least("outliers", 1),),
         ),
-        Part(Both("Outlier dimensions are few: less than 1 %.", "离群维度很少：不到 1%。"), (below("part", 0.01),)),
+        ClaimPart(
+            Both("Outlier dimensions are few: less than 1 %.", "离群维度很少：不到 1%。"), (below("part", 0.01),)
+        ),
     ),
     measure=_places,
     numbers={
-        "same": Quantity(Both("norms that share their largest dimension", "最大维度相同的归一化所占比例"), "%"),
-        "outliers": Quantity(Both("outlier dimensions", "离群维度的个数")),
-        "part": Quantity(Both("outlier dimensions, of all dimensions", "离群维度占所有维度的比例"), "%"),
+        "same": Label(Both("norms that share their largest dimension", "最大维度相同的归一化所占比例"), "%"),
+        "outliers": Label(Both("outlier dimensions", "离群维度的个数")),
+        "part": Label(Both("outlier dimensions, of all dimensions", "离群维度占所有维度的比例"), "%"),
     },
     setting=Both(
         "The norms of the layers on this text. An outlier dimension, as the paper has it: |x| ≥ 6 for 6 % of the "
@@ -495,19 +507,19 @@ PLACES = Question(
     formula=r"\arg\max_d |x_d| : \ <same>",
     papers=(KOVALEVA_2021, DETTMERS_2022),
     published={
-        "outliers": Published(
+        "outliers": PublishedNumber(
             "6",
             Both("dimensions, in models of 6.7 billion parameters", "个维度，67 亿参数的模型"),
         )
     },
-    see=See("layernorm", {"section": "Outlier dimensions"}),
+    see=PageLink("layernorm", {"section": "Outlier dimensions"}),
     of=NORMED,
 )
 
 TEXTS = 3  # beside the reader's
 
 
-def _cone(subject: Subject) -> Measured:
+def _cone(subject: Subject) -> Measurement:
     loaded, stream = subject.loaded, stream_of(subject)
     traces = [subject.trace, *(record(loaded, text) for text in sentences(subject)[1 : TEXTS + 1])]
     layers: dict[int, list[NDArray[np.float64]]] = {}
@@ -515,9 +527,9 @@ def _cone(subject: Subject) -> Measured:
         words = ~np.asarray(trace.read_by(stream).special)
         for state in trace.states:
             if state.stream == stream:
-                found = trace.state(state)[words].astype(np.float64)
-                layers.setdefault(state.layer, []).append(found)
-    if not layers or min(len(one) for each in layers.values() for one in each) < 1:
+                vectors = trace.state(state)[words].astype(np.float64)
+                layers.setdefault(state.layer, []).append(vectors)
+    if not layers or min(len(vectors) for texts in layers.values() for vectors in texts) < 1:
         raise UnanswerableError(
             f"The states between the layers of {loaded.card.id} were not seen, or the text has no words.",
             f"没有看到 {loaded.card.id} 层与层之间的状态，或者文本中没有词。",
@@ -526,14 +538,19 @@ def _cone(subject: Subject) -> Measured:
     def across(texts: list[NDArray[np.float64]], centre: float) -> float:
         """The mean cosine of two tokens of different texts."""
         mean = centre * np.concatenate(texts).mean(axis=0)
-        units = [(one - mean) / np.linalg.norm(one - mean, axis=1, keepdims=True).clip(1e-30) for one in texts]
-        sums, counts = np.stack([one.sum(axis=0) for one in units]), np.array([len(one) for one in units])
-        total, own = np.square(sums.sum(axis=0)).sum(), np.square(sums).sum()
-        return float((total - own) / (counts.sum() ** 2 - np.square(counts).sum()))
+        units = [
+            (vectors - mean) / np.linalg.norm(vectors - mean, axis=1, keepdims=True).clip(1e-30) for vectors in texts
+        ]
+        sums, counts = (
+            np.stack([vectors.sum(axis=0) for vectors in units]),
+            np.array([len(vectors) for vectors in units]),
+        )
+        total, within = np.square(sums.sum(axis=0)).sum(), np.square(sums).sum()
+        return float((total - within) / (counts.sum() ** 2 - np.square(counts).sum()))
 
     order = sorted(layers)
     cosines = [across(layers[layer], 0) for layer in order]
-    return Measured(
+    return Measurement(
         {
             "smallest": min(cosines),
             "first": cosines[0],
@@ -560,35 +577,35 @@ def _cone(subject: Subject) -> Measured:
 CONE = Question(
     129,
     asked=Both("Do all vectors lie in a narrow cone?", "词向量都挤在一个狭窄的锥里吗？"),
-    said=Both(
+    claim=Both(
         "Contextual vectors are not spread in all directions: even those of unrelated tokens have a cosine far above "
         "0, the more the higher the layer.",
         "上下文词向量的方向并不均匀：毫不相关的 token 余弦也远大于 0，而且层越高越明显。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("In every layer the mean cosine is above 0.05.", "每一层的平均余弦都大于 0.05。"),
             (above("smallest", 0.05),),
         ),
-        Part(
+        ClaimPart(
             Both("The mean cosine is higher in the last layer than in the first.", "最后一层的平均余弦高于第一层。"),
             (above("last", "first"),),
         ),
-        Part(
+        ClaimPart(
             Both("In the last layer the mean cosine is almost 1.", "最后一层的平均余弦几乎为 1。"),
             (above("last", 0.9),),
         ),
-        Part(
+        ClaimPart(
             Both("Without their mean the vectors point everywhere.", "减去均值后，方向就分散了。"),
             (around("centred", 0, within=0.2),),
         ),
     ),
     measure=_cone,
     numbers={
-        "smallest": Quantity(Both("mean cosine, smallest of all layers", "平均余弦，各层最小")),
-        "first": Quantity(Both("mean cosine in the first layer", "平均余弦，第一层")),
-        "last": Quantity(Both("mean cosine in the last layer", "平均余弦，最后一层")),
-        "centred": Quantity(
+        "smallest": Label(Both("mean cosine, smallest of all layers", "平均余弦，各层最小")),
+        "first": Label(Both("mean cosine in the first layer", "平均余弦，第一层")),
+        "last": Label(Both("mean cosine in the last layer", "平均余弦，最后一层")),
+        "centred": Label(
             Both("mean cosine in the last layer, less the mean vector", "平均余弦，最后一层，减去平均向量")
         ),
     },
@@ -612,7 +629,7 @@ CONE = Question(
     formula=r"\overline{\cos}(x, y): <first> \to <last>, \quad \overline{\cos}(x - \bar x, y - \bar x): <centred>",
     papers=(ETHAYARAJH_2019,),
     published={
-        "last": Published(
+        "last": PublishedNumber(
             "≈ 0.6",
             Both(
                 "of GPT-2's layers 2 to 8; in its last layer almost 1",
@@ -620,19 +637,21 @@ CONE = Question(
             ),
         )
     },
-    see=See("block", {"section": "What each part adds"}),
+    see=PageLink("block", {"section": "What each part adds"}),
     of=ANY,
 )
 
 
-def _kept(subject: Subject) -> Measured:
+def _mixing_share(subject: Subject) -> Measurement:
     several_tokens(subject)
     trace, stream, network = subject.trace, stream_of(subject), subject.loaded.network
     shares, mean_weights = [], []
     for layer in blocks_of(subject).of(stream):
         matrix, call = layer.matrix("out"), trace.record_of(layer.layer, stream)
         out = next((role_matrix for role, role_matrix in layer.matrices if role == "out"), matrix)
-        stage = next((one for one in stages_of(subject) if (one.layer, one.part) == (layer.layer, "attention")), None)
+        stage = next(
+            (stage for stage in stages_of(subject) if (stage.layer, stage.part) == (layer.layer, "attention")), None
+        )
         weights = trace.attention(layer=layer.layer, stream=stream).astype(np.float64)
         heads = len(weights)
         value = call.value.double().cpu().numpy()
@@ -644,12 +663,12 @@ def _kept(subject: Subject) -> Measured:
             )
         written = out.weight(network).double().cpu().numpy().reshape(heads, value.shape[2], -1)
         bias = out.offset(network)
-        own = np.einsum("hi,hie,hed->id", np.diagonal(weights, axis1=1, axis2=2), value, written)
-        mixed = stage.added - (0.0 if bias is None else bias.double().cpu().numpy()) - own
-        size, kept = np.linalg.norm(mixed, axis=1), np.linalg.norm(stage.before + own, axis=1)
-        shares.append(float((size / (size + kept)).mean()))
+        from_itself = np.einsum("hi,hie,hed->id", np.diagonal(weights, axis1=1, axis2=2), value, written)
+        mixed = stage.added - (0.0 if bias is None else bias.double().cpu().numpy()) - from_itself
+        size, unmixed = np.linalg.norm(mixed, axis=1), np.linalg.norm(stage.before + from_itself, axis=1)
+        shares.append(float((size / (size + unmixed)).mean()))
         mean_weights.append(float(1 - np.diagonal(weights, axis1=1, axis2=2).mean()))
-    return Measured(
+    return Measurement(
         {
             "weights": float(np.mean(mean_weights)),
             "mixing": float(np.mean(shares)),
@@ -671,34 +690,34 @@ KEPT = Question(
         "Is most of a token's new state kept, and not mixed in?",
         "token 的新状态大部分是保留下来的，而不是混合来的吗？",
     ),
-    said=Both(
+    claim=Both(
         "Most attention goes to other tokens; but with the residual and the lengths of vectors counted in, most of a "
         "token's new state is kept, not mixed in.",
         "注意力权重大多给了其他 token；但算上残差和向量长度，新状态的大部分仍来自 token 自己。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("By the weights alone, other tokens make most of it.", "只看权重，大部分来自其他 token。"),
             (above("weights", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "With residual and lengths they make less than half.", "算上残差与向量长度，来自其他 token 的不到一半。"
             ),
             (below("mixing", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both("In every layer other tokens make less than half.", "每一层中，来自其他 token 的都不到一半。"),
             (below("largest", 0.5),),
         ),
     ),
-    measure=_kept,
+    measure=_mixing_share,
     numbers={
-        "weights": Quantity(Both("attention weight on other tokens, mean", "给其他 token 的注意力权重，平均"), "%"),
-        "mixing": Quantity(
+        "weights": Label(Both("attention weight on other tokens, mean", "给其他 token 的注意力权重，平均"), "%"),
+        "mixing": Label(
             Both("part of the state from other tokens, mean of layers", "状态中来自其他 token 的部分，各层平均"), "%"
         ),
-        "largest": Quantity(
+        "largest": Label(
             Both("part of the state from other tokens, largest of layers", "状态中来自其他 token 的部分，各层最大"), "%"
         ),
     },
@@ -719,12 +738,12 @@ KEPT = Question(
     ),
     formula=r"\frac{\|m_i\|}{\|m_i\| + \|k_i\|} = <mixing>, \quad m_i = \sum_{j \ne i} A_{ij}\, x_j W_V W_O",
     papers=(KOBAYASHI_2020, KOBAYASHI_2021),
-    see=See("block", {"section": "What each part adds"}),
+    see=PageLink("block", {"section": "What each part adds"}),
     of=ANY,
 )
 
 
-def _told(subject: Subject) -> Measured:
+def _told(subject: Subject) -> Measurement:
     several_tokens(subject)
     stages = [stage for stage in stages_of(subject) if stage.part == "ffn"]
     if not stages:
@@ -735,17 +754,21 @@ def _told(subject: Subject) -> Measured:
     units = [
         state / np.linalg.norm(state, axis=1, keepdims=True).clip(1e-30)
         for state in (
-            one - one.mean(axis=0) for one in (stages_of(subject)[0].before, *(stage.after for stage in stages))
+            states - states.mean(axis=0)
+            for states in (stages_of(subject)[0].before, *(stage.after for stage in stages))
         )
     ]
     count = len(units[0])
     right = [float(((state @ units[0].T).argmax(axis=1) == np.arange(count)).mean()) for state in units[1:]]
-    return Measured(
+    return Measurement(
         {"first": right[0], "last": right[-1], "worst": min(right), "chance": 1 / count},
         Lines(
             (
                 Series(
-                    Both("told", "认得出"), [stage.layer for stage in stages], [100 * one for one in right], "residual"
+                    Both("told", "认得出"),
+                    [stage.layer for stage in stages],
+                    [100 * share for share in right],
+                    "residual",
                 ),
             ),
             x_title=Both("layer", "层"),
@@ -758,25 +781,25 @@ def _told(subject: Subject) -> Measured:
 TOLD = Question(
     131,
     asked=Both("Can a token be told from its state in deep layers?", "到了深层，还能从状态认出原来的 token 吗？"),
-    said=Both(
+    claim=Both(
         "Although every layer mixes tokens, a state can still be traced to its own token in most cases, even in deep "
         "layers.",
         "尽管每层都在混合 token，到了深层，大多数状态仍能对应回原来的 token。",
     ),
     parts=(
-        Part(Both("In the first layer most can be told.", "第一层大多数认得出。"), (above("first", 0.5),)),
-        Part(Both("In the last layer most can be told.", "最后一层大多数认得出。"), (above("last", 0.5),)),
-        Part(
+        ClaimPart(Both("In the first layer most can be told.", "第一层大多数认得出。"), (above("first", 0.5),)),
+        ClaimPart(Both("In the last layer most can be told.", "最后一层大多数认得出。"), (above("last", 0.5),)),
+        ClaimPart(
             Both("In every layer far more can be told than by chance: twice.", "每一层都远好于随机：至少两倍。"),
             (above("worst", "chance", times=2),),
         ),
     ),
     measure=_told,
     numbers={
-        "first": Quantity(Both("tokens that can be told in the first layer", "认得出的 token 的比例，第一层"), "%"),
-        "last": Quantity(Both("tokens that can be told in the last layer", "认得出的 token 的比例，最后一层"), "%"),
-        "worst": Quantity(Both("tokens that can be told in the worst layer", "认得出的 token 的比例，最差的一层"), "%"),
-        "chance": Quantity(Both("tokens that can be told by chance", "认得出的 token 的比例，随机猜测"), "%"),
+        "first": Label(Both("tokens that can be told in the first layer", "认得出的 token 的比例，第一层"), "%"),
+        "last": Label(Both("tokens that can be told in the last layer", "认得出的 token 的比例，最后一层"), "%"),
+        "worst": Label(Both("tokens that can be told in the worst layer", "认得出的 token 的比例，最差的一层"), "%"),
+        "chance": Label(Both("tokens that can be told by chance", "认得出的 token 的比例，随机猜测"), "%"),
     },
     setting=Both(
         "Each token's state behind a layer is held to what all tokens of the text were before the first layer, both "
@@ -798,12 +821,12 @@ TOLD = Question(
     ),
     formula=r"\arg\max_j \cos(x_i^{(L)}, x_j^{(0)}) = i: \quad <last>",
     papers=(BRUNNER_2020,),
-    see=See("block", {"section": "What each part adds"}),
+    see=PageLink("block", {"section": "What each part adds"}),
     of=ANY,
 )
 
 
-def _sphere(subject: Subject) -> Measured:
+def _sphere(subject: Subject) -> Measurement:
     norms = [norm for norm in subject.trace.norms if norm.kind == "layer" and norm.gate is None and norm.groups == 1]
     if not norms:
         raise UnanswerableError(
@@ -820,7 +843,7 @@ def _sphere(subject: Subject) -> Measured:
         given = np.linalg.norm(norm.output.astype(np.float64), axis=1)
         spreads.append(float(given.max() / given.min()))
     everything = np.concatenate(lengths)
-    return Measured(
+    return Measurement(
         {
             "shortest": float(everything.min()),
             "longest": float(everything.max()),
@@ -839,20 +862,20 @@ def _sphere(subject: Subject) -> Measured:
 SPHERE = Question(
     132,
     asked=Both("Does LayerNorm put all vectors on one sphere?", "LayerNorm 会把所有向量放到同一个球面上吗？"),
-    said=Both(
+    claim=Both(
         "LayerNorm takes each vector to the plane across (1, …, 1) and to length √d: all lie on one sphere.",
         "LayerNorm 把每个向量投影到与 (1, …, 1) 垂直的超平面，再缩放到长度 √d：都落在同一个球面上。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Before γ and β all have length √d.", "在 γ、β 之前，长度都是 √d。"),
             (near("shortest", 1, within=0.02), near("longest", 1, within=0.02)),
         ),
-        Part(
+        ClaimPart(
             Both("Before γ and β all are orthogonal to (1, …, 1).", "在 γ、β 之前，都与 (1, …, 1) 正交。"),
             (below("plane", 1e-6),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "What LayerNorm gives lies on a sphere too, γ and β included.",
                 "算上 γ、β，LayerNorm 的输出也在球面上。",
@@ -862,12 +885,10 @@ SPHERE = Question(
     ),
     measure=_sphere,
     numbers={
-        "shortest": Quantity(Both("length / √d before γ and β, shortest", "γ、β 之前的长度 / √d，最短")),
-        "longest": Quantity(Both("length / √d before γ and β, longest", "γ、β 之前的长度 / √d，最长")),
-        "plane": Quantity(
-            Both("mean of a vector's entries before γ and β, largest", "γ、β 之前向量各分量的均值，最大")
-        ),
-        "ratio": Quantity(Both("longest / shortest vector behind γ and β", "γ、β 之后最长与最短向量的长度之比")),
+        "shortest": Label(Both("length / √d before γ and β, shortest", "γ、β 之前的长度 / √d，最短")),
+        "longest": Label(Both("length / √d before γ and β, longest", "γ、β 之前的长度 / √d，最长")),
+        "plane": Label(Both("mean of a vector's entries before γ and β, largest", "γ、β 之前向量各分量的均值，最大")),
+        "ratio": Label(Both("longest / shortest vector behind γ and β", "γ、β 之后最长与最短向量的长度之比")),
     },
     setting=Both(
         "All LayerNorms of the model on all tokens of this text, computed from their inputs in float64.",
@@ -885,7 +906,7 @@ SPHERE = Question(
     ),
     formula=r"\left\| \frac{x - \mu}{\sigma} \right\| = \sqrt{d}: \quad <shortest>, \ <longest>",
     papers=(BRODY_2023,),
-    see=See("layernorm", {"section": "What each step changes"}),
+    see=PageLink("layernorm", {"section": "What each step changes"}),
     of=LAYER_NORMED,
 )
 
@@ -893,7 +914,7 @@ SPHERE = Question(
 # --- 138: sparse activations ---------------------------------------------------------------------------------------
 
 
-def _sparse(subject: Subject) -> Measured:
+def _sparse(subject: Subject) -> Measurement:
     blocks = blocks_of(subject)
     stream = subject.trace.streams[0]
     if not any(ffn.stream == stream for ffn in blocks.ffns):
@@ -909,7 +930,7 @@ def _sparse(subject: Subject) -> Measured:
         y_title=Both("share of the FFN's units, mean of tokens", "占 FFN 单元的比例，对 token 取平均"),
         mark_y=0.5,
     )
-    return Measured(
+    return Measurement(
         {"positive": float(positive.mean()), "least": float(positive.min()), "silent": float(table["silent"].mean())},
         picture,
     )
@@ -918,20 +939,22 @@ def _sparse(subject: Subject) -> Measured:
 SPARSE = Question(
     138,
     asked=Both("Are the activations of FFNs sparse?", "FFN 的激活是稀疏的吗？"),
-    said=Both(
+    claim=Both(
         "In a trained Transformer only a few of the FFN's units are active for a token: neurons are lazy.",
         "训练好的 Transformer 中，对每个 token 只有少数 FFN 单元被激活：神经元是“懒”的。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Clearly fewer units are active than half, as in a random network: under 40 %.",
                 "被激活的单元明显少于随机网络的一半：不到 40%。",
             ),
             (below("positive", 0.4),),
         ),
-        Part(Both("Fewer than one unit in ten is active.", "被激活的单元不到十分之一。"), (below("positive", 0.1),)),
-        Part(
+        ClaimPart(
+            Both("Fewer than one unit in ten is active.", "被激活的单元不到十分之一。"), (below("positive", 0.1),)
+        ),
+        ClaimPart(
             Both(
                 "In the sparsest layer it is fewer than one in twenty.",
                 "最稀疏的一层中不到二十分之一。",
@@ -941,9 +964,9 @@ SPARSE = Question(
     ),
     measure=_sparse,
     numbers={
-        "positive": Quantity(Both("units above 0, mean of layers", "大于 0 的单元，各层平均"), "%"),
-        "least": Quantity(Both("units above 0, sparsest layer", "大于 0 的单元，最稀疏的一层"), "%"),
-        "silent": Quantity(
+        "positive": Label(Both("units above 0, mean of layers", "大于 0 的单元，各层平均"), "%"),
+        "least": Label(Both("units above 0, sparsest layer", "大于 0 的单元，最稀疏的一层"), "%"),
+        "silent": Label(
             Both("units above 0 for no token of this text", "对该文本所有 token 都不大于 0 的单元"),
             "%",
         ),
@@ -968,10 +991,10 @@ SPARSE = Question(
     ),
     formula=r"\frac{\#\{(x W_{up} + b)_j > 0\}}{d_{ff}} = <positive>",
     papers=(LI_2023,),
-    see=See("block", {"section": "FFN"}),
+    see=PageLink("block", {"section": "FFN"}),
     of=ANY,
     published={
-        "positive": Published("3.0 %", Both("of T5-Base's units not zero (ReLU)", "T5-Base 的非零单元（ReLU）")),
+        "positive": PublishedNumber("3.0 %", Both("of T5-Base's units not zero (ReLU)", "T5-Base 的非零单元（ReLU）")),
     },
 )
 
@@ -979,7 +1002,7 @@ SPARSE = Question(
 # --- 139: the logit lens -------------------------------------------------------------------------------------------
 
 
-def _lens(subject: Subject) -> Measured:
+def _lens(subject: Subject) -> Measurement:
     loaded, trace = subject.loaded, subject.trace
     table = lens.logit_lens(trace, loaded.predict, loaded.tokenizer, top=1)
     first = table[table["rank"] == 1]
@@ -1001,7 +1024,7 @@ def _lens(subject: Subject) -> Measured:
         x_title=Both("layer after which the head is asked", "在该层之后读出"),
         y_title=Both("share of positions, and mean probability", "位置的比例，平均概率"),
     )
-    return Measured(
+    return Measurement(
         {
             "first": float(same.iloc[0]),
             "middle": float(same.iloc[len(same) // 2]),
@@ -1015,39 +1038,39 @@ def _lens(subject: Subject) -> Measured:
 LENS = Question(
     139,
     asked=Both("Does a prediction form layer by layer?", "预测是逐层形成的吗？"),
-    said=Both(
+    claim=Both(
         "With the model's own head every layer can be read: the final guess is there long before the last layer, and "
         "forms step by step (the logit lens).",
         "用模型自己的输出层可以读出每一层：最终的预测在最后一层之前早已出现，并逐步形成（logit lens）。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Later layers are nearer to the final guess than the first.", "靠后的层比最初的层更接近最终预测。"),
             (above("before", "first"),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The guess comes step by step: no layer falls back.",
                 "预测逐步形成：没有哪一层明显倒退。",
             ),
             (equal("falls", 0),),
         ),
-        Part(
+        ClaimPart(
             Both("Half-way most positions have the final guess.", "到一半深度时，多数位置已是最终预测。"),
             (above("middle", 0.5),),
         ),
     ),
     measure=_lens,
     numbers={
-        "first": Quantity(
+        "first": Label(
             Both("positions with the final guess, first layer read", "已是最终预测的位置，读出的第一层"),
             "%",
         ),
-        "middle": Quantity(Both("positions with the final guess, half-way", "已是最终预测的位置，一半深度"), "%"),
-        "before": Quantity(
+        "middle": Label(Both("positions with the final guess, half-way", "已是最终预测的位置，一半深度"), "%"),
+        "before": Label(
             Both("positions with the final guess, one layer before the end", "已是最终预测的位置，倒数第二层"), "%"
         ),
-        "falls": Quantity(
+        "falls": Label(
             Both(
                 "layers in which positions with the final guess fall by more than 10 %",
                 "已是最终预测的位置下降超过 10% 的层数",
@@ -1072,7 +1095,7 @@ LENS = Question(
     ),
     formula=r"\arg\max \mathrm{head}(\mathrm{LN}(x_l)) = \arg\max z: \quad <first>, \; <middle>, \; <before>",
     papers=(NOSTALGEBRAIST_2020, BELROSE_2023),
-    see=See(""),
+    see=PageLink(""),
     of=READS_LAYERS,
 )
 
@@ -1082,7 +1105,7 @@ LENS = Question(
 FAR = 64  # tokens
 
 
-def _decay(subject: Subject) -> Measured:
+def _decay(subject: Subject) -> Measurement:
     loaded = subject.loaded
     turns = positional.rotations(loaded, positions=min(256, loaded.max_tokens))
     if not turns:
@@ -1110,7 +1133,7 @@ def _decay(subject: Subject) -> Measured:
         x_title=Both("distance in tokens", "相隔的 token 数"),
         y_title=Both("of the product at distance 0", "相对距离为 0 时的点积"),
     )
-    return Measured(
+    return Measurement(
         {
             "bound": float(bound[FAR]),
             "product": float(decay[FAR]),
@@ -1123,38 +1146,38 @@ def _decay(subject: Subject) -> Measured:
 DECAY = Question(
     140,
     asked=Both("Does RoPE make far tokens count less?", "RoPE 有远程衰减吗？"),
-    said=Both(
+    claim=Both(
         "With RoPE the product of a query and a key decays with their distance.",
         "RoPE 具有远程衰减性：q 与 k 的点积随相对距离增大而衰减。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "The bound on the product falls with the distance.",
                 "点积的上界随距离下降。",
             ),
             (below("bound", 0.7),),
         ),
-        Part(
+        ClaimPart(
             Both("The product of a like query and key is smaller far away.", "相同的 q 与 k，相隔远时点积更小。"),
             (below("product", 0.7),),
         ),
-        Part(Both("The product falls with every token.", "每远一个 token，点积都变小。"), (below("rises", 0.01),)),
+        ClaimPart(Both("The product falls with every token.", "每远一个 token，点积都变小。"), (below("rises", 0.01),)),
     ),
     measure=_decay,
     numbers={
-        "bound": Quantity(
+        "bound": Label(
             Both(
                 "bound on the product 64 tokens apart, relative to distance 0",
                 "相隔 64 个 token 时点积的上界，与距离 0 时之比",
             ),
             "%",
         ),
-        "product": Quantity(
+        "product": Label(
             Both("product 64 tokens apart, relative to distance 0", "相隔 64 个 token 时的点积，与距离 0 时之比"),
             "%",
         ),
-        "rises": Quantity(Both("distances at which the product rises", "点积反而变大的距离"), "%"),
+        "rises": Label(Both("distances at which the product rises", "点积反而变大的距离"), "%"),
     },
     setting=Both(
         "The model's own turns, for distances up to 255 tokens: the bound of the paper's section 3.4.3, and a query "
@@ -1176,7 +1199,7 @@ DECAY = Question(
     formula=r"B(m) = \sum_{j} \Big| \sum_{k \leq j} e^{\mathrm{i} m \theta_k} \Big|, "
     r"\quad \frac{B(m)}{B(0)} = <bound> \;(m = 64)",
     papers=(SU_2021,),
-    see=See("positions", {"section": "The curves"}),
+    see=PageLink("positions", {"section": "The curves"}),
     of=ROTATES,
 )
 

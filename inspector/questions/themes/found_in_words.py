@@ -24,8 +24,16 @@ from inspector.questions.record.papers import (
     SINHA_2021,
     VOITA_2019,
 )
-from inspector.questions.record.picture import Bars, Lines, Map, Series
-from inspector.questions.record.question import Measured, Part, Published, Quantity, Question, See, Theme
+from inspector.questions.record.picture import Bars, Heatmap, Lines, Series
+from inspector.questions.record.question import (
+    ClaimPart,
+    Label,
+    Measurement,
+    PageLink,
+    PublishedNumber,
+    Question,
+    Theme,
+)
 from inspector.questions.record.subject import Subject
 from inspector.trace import Trace
 from models.tokenizers import SPACE, Encoding
@@ -121,7 +129,7 @@ TRANSLATED = """
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedSentence:
     """A sentence as words, the last a full stop, and the pairs of words (from, to) that are marked in it."""
 
     words: tuple[str, ...]
@@ -137,18 +145,18 @@ def _lines(marked: str) -> list[str]:
     return marked.strip().splitlines()
 
 
-def _syntax() -> list[Marked]:
+def _syntax() -> list[MarkedSentence]:
     sentences = []
     for line in _lines(SYNTAX):
         pieces = [piece.partition(":") for piece in line.split()]
         pairs = tuple((at, at + int(steps)) for at, (_, _, steps) in enumerate(pieces) if steps)
-        sentences.append(Marked(tuple(word for word, _, _ in pieces), pairs))
+        sentences.append(MarkedSentence(tuple(word for word, _, _ in pieces), pairs))
     return sentences
 
 
 @dataclass(frozen=True)
-class Referring:
-    """A sentence with a pronoun: its place, that of the noun that it means, and of all nouns that it could mean."""
+class PronounSentence:
+    """A sentence with a pronoun: the places of the pronoun, of the noun it means, and of all nouns it could mean."""
 
     words: tuple[str, ...]
     pronoun: int
@@ -161,13 +169,13 @@ class Referring:
         return " ".join(self.words[:-1]) + self.words[-1]
 
 
-def _references() -> list[Referring]:
+def _references() -> list[PronounSentence]:
     sentences = []
     for line in _lines(REFERENCE):
         pieces = line.split()
         places = {mark: [at for at, piece in enumerate(pieces) if piece.startswith(mark)] for mark in ("*", "**", "!")}
         words = tuple(piece.lstrip("*!") for piece in pieces)
-        sentences.append(Referring(words, places["!"][0], places["**"][0], tuple(places["*"])))
+        sentences.append(PronounSentence(words, places["!"][0], places["**"][0], tuple(places["*"])))
     return sentences
 
 
@@ -175,22 +183,22 @@ def _references() -> list[Referring]:
 
 
 def _read(loaded: models.LoadedModel, texts: Sequence[str]) -> list[Trace]:
-    """Record sentences; an encoder-decoder writes each again, for of it the encoder alone is looked at."""
+    """Record sentences. An encoder-decoder gets each as its target too, for only the encoder is measured."""
     if loaded.shape == "encoder-decoder":
         return [record(loaded, text, target=text) for text in texts]
     return record_batch(loaded, texts)
 
 
 def _by_words(encoding: Encoding, words: Sequence[str]) -> Floats:
-    """Tell which tokens are pieces of each word, [W, T]. Raises UnanswerableError where a tokenizer cuts others."""
-    found = np.array([[word == at for word in encoding.words] for at in range(len(words))], dtype=np.float64)
-    if not found.any(axis=1).all():
+    """Tell which tokens are pieces of each word, [W, T]. Raises UnanswerableError where tokens span two words."""
+    pieces = np.array([[word == at for word in encoding.words] for at in range(len(words))], dtype=np.float64)
+    if not pieces.any(axis=1).all():
         sentence = " ".join(words)
         raise UnanswerableError(
             f"The tokenizer does not keep apart the words that are marked in “{sentence}”.",
             f"分词器没有把标注句“{sentence}”中的词分开。",
         )
-    return found
+    return pieces
 
 
 def _weights(trace: Trace, stream: str) -> Floats:
@@ -204,12 +212,12 @@ def _between_words(trace: Trace, words: Sequence[str]) -> Floats:
     """The weights of all heads between words: sum over a key's pieces, mean over a query's, [H, W, W]."""
     pieces = _by_words(trace.encoding, words)
     rows = pieces / pieces.sum(axis=1, keepdims=True)
-    found: Floats = rows @ _weights(trace, trace.streams[0]) @ pieces.T
-    return found
+    weights: Floats = rows @ _weights(trace, trace.streams[0]) @ pieces.T
+    return weights
 
 
 def _held_out(hits: Hits, half: Hits) -> float:
-    """The share that the head chosen on one half gets right on the other, both ways. hits: [N, heads]; half: [N]."""
+    """The share that the best head of one half gets right on the other half, over both. hits: [N, heads]; half: [N]."""
     right = [hits[half == side][:, hits[half != side].mean(axis=0).argmax()] for side in (False, True)]
     return float(np.concatenate(right).mean())
 
@@ -223,14 +231,16 @@ def _of_heads(trace: Trace, stream: str, shares: Floats) -> tuple[list[int], lis
 # --- 133: syntax ---------------------------------------------------------------------------------------------------
 
 
-def _single_heads(subject: Subject) -> Measured:
+def _single_heads(subject: Subject) -> Measurement:
     sentences = _syntax()
-    traces = _read(subject.loaded, [one.text for one in sentences])
-    maps = [_between_words(trace, one.words) for trace, one in zip(traces, sentences, strict=True)]
+    traces = _read(subject.loaded, [sentence.text for sentence in sentences])
+    maps = [_between_words(trace, sentence.words) for trace, sentence in zip(traces, sentences, strict=True)]
 
     def of(wanted: Callable[[int], bool]) -> tuple[float, float, int]:
         """The best head, held out, the best fixed distance, held out, and the best head of all."""
-        pairs = [(at, *pair) for at, one in enumerate(sentences) for pair in one.pairs if wanted(pair[1] - pair[0])]
+        pairs = [
+            (at, *pair) for at, sentence in enumerate(sentences) for pair in sentence.pairs if wanted(pair[1] - pair[0])
+        ]
         hits = np.array([maps[at][:, start].argmax(axis=-1) == end for at, start, end in pairs])
         steps = np.arange(-6, 7)
         fixed = np.array([steps == end - start for _, start, end in pairs])
@@ -240,7 +250,7 @@ def _single_heads(subject: Subject) -> Measured:
     noun, noun_fixed, noun_head = of(lambda steps: steps > 0)
     verb, verb_fixed, verb_head = of(lambda steps: steps < 0)
     first = sentences[0].words
-    picture = Map(
+    picture = Heatmap(
         maps[0][noun_head].astype(np.float32),
         rows=first,
         columns=first,
@@ -252,39 +262,39 @@ def _single_heads(subject: Subject) -> Measured:
         beside_title=Both("the head for objects", "找宾语所属动词的头"),
     )
     numbers = {"noun": noun, "noun_fixed": noun_fixed, "verb": verb, "verb_fixed": verb_fixed}
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 SINGLE_HEADS = Question(
     133,
     asked=Both("Do single heads do syntax?", "单个头会做句法分析吗？"),
-    said=Both(
+    claim=Both(
         "One head finds the noun of a determiner, another the verb of an object, and far better than by distance. "
         "Nobody taught them.",
         "有的头能找到限定词所属的名词，有的头能找到宾语所属的动词，准确率远高于按固定距离猜，而且没有人教过它们。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("A head finds the noun of most determiners.", "有一个头能为大多数限定词找到所属的名词。"),
             (at_least("noun", 0.5), above("noun", "noun_fixed")),
         ),
-        Part(
+        ClaimPart(
             Both("A head finds the verb of most objects.", "有一个头能为大多数宾语找到所属的动词。"),
             (at_least("verb", 0.5), above("verb", "verb_fixed")),
         ),
-        Part(
+        ClaimPart(
             Both("Both are right nine times in ten.", "这两个头的准确率都在九成以上。"),
             (at_least("noun", 0.9), at_least("verb", 0.9)),
         ),
     ),
     measure=_single_heads,
     numbers={
-        "noun": Quantity(Both("determiners whose noun the head finds", "头找对名词的限定词"), "%"),
-        "noun_fixed": Quantity(
+        "noun": Label(Both("determiners whose noun the head finds", "头找对名词的限定词"), "%"),
+        "noun_fixed": Label(
             Both("determiners whose noun the best fixed distance finds", "按最佳固定距离找对名词的限定词"), "%"
         ),
-        "verb": Quantity(Both("objects whose verb the head finds", "头找对动词的宾语"), "%"),
-        "verb_fixed": Quantity(
+        "verb": Label(Both("objects whose verb the head finds", "头找对动词的宾语"), "%"),
+        "verb_fixed": Label(
             Both("objects whose verb the best fixed distance finds", "按最佳固定距离找对动词的宾语"), "%"
         ),
     },
@@ -312,14 +322,14 @@ SINGLE_HEADS = Question(
     ),
     formula=r"\arg\max_j A_{ij} = g(i): \quad <noun> \;(<noun_fixed>), \qquad <verb> \;(<verb_fixed>)",
     papers=(CLARK_2019,),
-    see=See(""),
+    see=PageLink(""),
     of=READS_BOTH_WAYS,
     published={
-        "noun": Published(
+        "noun": PublishedNumber(
             "94.3 %",
             Both("of determiners, by head 8-11 of BERT-base", "BERT-base 的 8-11 号头，限定词"),
         ),
-        "verb": Published(
+        "verb": PublishedNumber(
             "86.8 %",
             Both("of direct objects, by head 8-10 of BERT-base", "BERT-base 的 8-10 号头，直接宾语"),
         ),
@@ -330,52 +340,52 @@ SINGLE_HEADS = Question(
 # --- 134: reference ------------------------------------------------------------------------------------------------
 
 
-def _reference(subject: Subject) -> Measured:
+def _reference(subject: Subject) -> Measurement:
     sentences = _references()
-    traces = _read(subject.loaded, [one.text for one in sentences])
-    found = []
-    for trace, one in zip(traces, sentences, strict=True):
-        before = _between_words(trace, one.words)[:, one.pronoun, : one.pronoun]
-        found.append(before.argmax(axis=-1) == one.meant)
-    hits = np.array(found)
+    traces = _read(subject.loaded, [sentence.text for sentence in sentences])
+    right = []
+    for trace, sentence in zip(traces, sentences, strict=True):
+        before = _between_words(trace, sentence.words)[:, sentence.pronoun, : sentence.pronoun]
+        right.append(before.argmax(axis=-1) == sentence.meant)
+    hits = np.array(right)
     half = np.arange(len(sentences)) % 4 < 2  # sentences of a pair stay in one half
     stream = traces[0].streams[0]
     layers, shares = _of_heads(traces[0], stream, hits.mean(axis=0))
-    nearest = float(np.mean([max(one.nouns) == one.meant for one in sentences]))
+    nearest = float(np.mean([max(sentence.nouns) == sentence.meant for sentence in sentences]))
     picture = Lines(
         (Series(Both("heads", "各头"), layers, [100 * share for share in shares], points=True),),
         x_title=Both("layer", "层"),
         y_title=Both("pronouns whose noun is found, %", "找对所指名词的代词，%"),
         mark_y=100 * nearest,
     )
-    first = float(np.mean([min(one.nouns) == one.meant for one in sentences]))
-    return Measured({"head": _held_out(hits, half), "nearest": nearest, "first": first}, picture)
+    first = float(np.mean([min(sentence.nouns) == sentence.meant for sentence in sentences]))
+    return Measurement({"head": _held_out(hits, half), "nearest": nearest, "first": first}, picture)
 
 
 REFERENCE_HEAD = Question(
     134,
     asked=Both("Does a head know what a pronoun means?", "有的头知道代词指的是谁吗？"),
-    said=Both(
+    claim=Both(
         "A head follows coreference: from a pronoun it looks at the noun that is meant.",
         "有一个头负责指代消解：它从代词看向代词所指的名词。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("A head finds the noun of most pronouns.", "有一个头能为大多数代词找到所指的名词。"),
             (at_least("head", 0.6),),
         ),
-        Part(
+        ClaimPart(
             Both("The head does better than to take the nearest noun.", "这个头比取最近的名词更准。"),
             (above("head", "nearest"),),
         ),
     ),
     measure=_reference,
     numbers={
-        "head": Quantity(Both("pronouns whose noun the head finds", "头找对所指名词的代词"), "%"),
-        "nearest": Quantity(
+        "head": Label(Both("pronouns whose noun the head finds", "头找对所指名词的代词"), "%"),
+        "nearest": Label(
             Both("pronouns whose noun is the nearest noun marked", "取最近的候选名词，找对所指名词的代词"), "%"
         ),
-        "first": Quantity(
+        "first": Label(
             Both("pronouns whose noun is the first noun marked", "取第一个候选名词，找对所指名词的代词"), "%"
         ),
     },
@@ -401,14 +411,14 @@ REFERENCE_HEAD = Question(
     ),
     formula=r"\arg\max_{j < i} A_{ij} = g(i): \quad <head> \qquad (<nearest>)",
     papers=(CLARK_2019,),
-    see=See(""),
+    see=PageLink(""),
     of=READS_ENGLISH,
     published={
-        "head": Published(
+        "head": PublishedNumber(
             "65.1 %",
             Both("of mentions, by head 5-4 of BERT-base on CoNLL-2012", "BERT-base 的 5-4 号头，CoNLL-2012 数据"),
         ),
-        "nearest": Published(
+        "nearest": PublishedNumber(
             "27 %",
             Both("of mentions, by the nearest other mention", "取最近的其他指称"),
         ),
@@ -420,16 +430,16 @@ REFERENCE_HEAD = Question(
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A translated sentence: the English words, the Chinese characters, and of each the English words it stands for."""
+class TranslatedSentence:
+    """A sentence in English and in Chinese: words, characters, and the words each character stands for."""
 
     words: tuple[str, ...]
     characters: str
     partners: tuple[frozenset[int], ...]
 
 
-def _translated() -> list[Pair]:
-    pairs = []
+def _translated() -> list[TranslatedSentence]:
+    sentences = []
     for line in _lines(TRANSLATED):
         chinese, _, english = line.partition(" | ")
         words = tuple(english.split())
@@ -437,50 +447,50 @@ def _translated() -> list[Pair]:
         for piece in chinese.split():
             word, _, stands_for = piece.partition("=")
             characters += word
-            of = frozenset(words.index(one) for one in stands_for.split(",") if one)
+            of = frozenset(words.index(partner) for partner in stands_for.split(",") if partner)
             partners += [of] * len(word)
-        pairs.append(Pair(words, characters, tuple(partners)))
-    return pairs
+        sentences.append(TranslatedSentence(words, characters, tuple(partners)))
+    return sentences
 
 
-def _partners(loaded: models.LoadedModel, trace: Trace, pair: Pair) -> list[frozenset[int]]:
-    """The English words that each token of the target stands for, [CLS] left out; empty for one without a partner."""
+def _partners(loaded: models.LoadedModel, trace: Trace, sentence: TranslatedSentence) -> list[frozenset[int]]:
+    """The places of the English words that each token of the target stands for; special tokens are left out."""
     assert trace.target is not None
     no_chinese = UnanswerableError(
         f"{loaded.card.id} does not write Chinese, into which the sentences are translated here.",
         f"{loaded.card.id} 不写中文，而这里的译文是中文。",
     )
-    found, at = [], 0
+    partners, at = [], 0
     tokens = [token for token, special in zip(trace.target.tokens, trace.target.special, strict=True) if not special]
     for token in tokens:
         piece = token.replace(SPACE, "").removeprefix("##")
-        if not pair.characters.startswith(piece, at):
+        if not sentence.characters.startswith(piece, at):
             raise no_chinese
-        found.append(frozenset().union(*pair.partners[at : at + len(piece)]))
+        partners.append(frozenset().union(*sentence.partners[at : at + len(piece)]))
         at += len(piece)
-    if at != len(pair.characters):
+    if at != len(sentence.characters):
         raise no_chinese
-    return found
+    return partners
 
 
-def _alignment(subject: Subject) -> Measured:
+def _alignment(subject: Subject) -> Measurement:
     loaded = subject.loaded
     predicting, reading, diagonal, half = [], [], [], []
     layers: dict[int, list[bool]] = {}
-    for at, pair in enumerate(_translated()):
-        trace = record(loaded, " ".join(pair.words[:-1]) + pair.words[-1], target=pair.characters)
+    for at, sentence in enumerate(_translated()):
+        trace = record(loaded, " ".join(sentence.words[:-1]) + sentence.words[-1], target=sentence.characters)
         assert trace.target is not None
-        pieces = _by_words(trace.encoding, pair.words)
+        pieces = _by_words(trace.encoding, sentence.words)
         weights = _weights(trace, "cross") @ pieces.T  # [H, Q, W]
         depth = np.array([site.layer for site in trace.sites_of("cross") for _ in range(site.heads)])
-        partners = _partners(loaded, trace, pair)
+        partners = _partners(loaded, trace, sentence)
         begin = trace.target.special.index(False)
         if not begin:
             raise UnanswerableError(
                 f"The decoder of {loaded.card.id} has no token to begin with.",
                 f"{loaded.card.id} 的解码器没有起始 token。",
             )
-        last = len(pair.words) - 1
+        last = len(sentence.words) - 1
         for place, of in enumerate(partners):
             if not of:
                 continue
@@ -505,7 +515,9 @@ def _alignment(subject: Subject) -> Measured:
         (
             Series(Both("heads", "各头"), where, [100 * share for share in shares], points=True),
             Series(
-                Both("mean of the layer's heads", "该层各头的平均"), ordered, [100 * by_layer[one] for one in ordered]
+                Both("mean of the layer's heads", "该层各头的平均"),
+                ordered,
+                [100 * by_layer[layer] for layer in ordered],
             ),
         ),
         x_title=Both("layer", "层"),
@@ -519,42 +531,42 @@ def _alignment(subject: Subject) -> Measured:
         "other_layer": max(share for layer, share in by_layer.items() if layer != ordered[-2]),
         "reading": _held_out(np.array(reading), halves),
     }
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 ALIGNMENT = Question(
     135,
     asked=Both("Is cross-attention a word alignment?", "交叉注意力就是词对齐吗？"),
-    said=Both(
+    claim=Both(
         "When a translator writes a word, it looks at the word that it translates: attention aligns, best in the "
         "layer before the last.",
         "翻译模型写出一个词时，看的正是它所翻译的那个词：注意力就是对齐，倒数第二层对得最好。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Cross-attention aligns words better than their order alone.", "交叉注意力的对齐比单凭词序更准。"),
             (above("head", "diagonal"),),
         ),
-        Part(
+        ClaimPart(
             Both("The layer before the last aligns best.", "倒数第二层对齐得最好。"),
             (above("before_last", "other_layer"),),
         ),
-        Part(
+        ClaimPart(
             Both("One head alone aligns nine words in ten.", "单独一个头就能对齐九成以上的词。"),
             (at_least("head", 0.9),),
         ),
     ),
     measure=_alignment,
     numbers={
-        "head": Quantity(Both("target tokens aligned by the best head", "最好的头对齐正确的目标 token"), "%"),
-        "diagonal": Quantity(Both("target tokens aligned by the diagonal", "按对角线对齐正确的目标 token"), "%"),
-        "before_last": Quantity(
+        "head": Label(Both("target tokens aligned by the best head", "最好的头对齐正确的目标 token"), "%"),
+        "diagonal": Label(Both("target tokens aligned by the diagonal", "按对角线对齐正确的目标 token"), "%"),
+        "before_last": Label(
             Both("target tokens aligned by the layer before the last", "倒数第二层对齐正确的目标 token"), "%"
         ),
-        "other_layer": Quantity(
+        "other_layer": Label(
             Both("target tokens aligned by the best other layer", "其余各层中最好的一层对齐正确的目标 token"), "%"
         ),
-        "reading": Quantity(
+        "reading": Label(
             Both(
                 "target tokens aligned by the best head, from the row that reads the token",
                 "最好的头对齐正确的目标 token，取读入该 token 的行",
@@ -586,7 +598,7 @@ ALIGNMENT = Question(
     ),
     formula=r"\arg\max_j A_{ij} \in G(i): \quad <head>, \qquad j \propto i: \; <diagonal>",
     papers=(BAHDANAU_2015, GARG_2019),
-    see=See(""),
+    see=PageLink(""),
     of=ENCODER_DECODER,
 )
 
@@ -595,22 +607,22 @@ ALIGNMENT = Question(
 
 
 def _pointing(trace: Trace, *, causal: bool) -> tuple[Floats, Floats]:
-    """Count, for each head, the share of the text's tokens whose largest weight is on the rarest token that they see.
+    """Measure, for each head, the share of the text's tokens whose largest weight is on the rarest token that they see.
 
-    Beside it the same for each token of the text in place of the rarest, the best head's. Special tokens and the
-    rarest token's own row are left out; NaN where no row is left.
+    The second array holds, for each token of the text in place of the rarest, the best head's share. Special tokens and
+    the rarest token's row are left out; NaN where no row is left.
     """
-    own = np.flatnonzero(~np.array(trace.special))
-    ids = np.array(trace.encoding.ids)[own]
-    top = _weights(trace, trace.streams[0])[:, own][:, :, own].argmax(axis=-1)  # [H, Q]
+    real = np.flatnonzero(~np.array(trace.special))
+    ids = np.array(trace.encoding.ids)[real]
+    top = _weights(trace, trace.streams[0])[:, real][:, :, real].argmax(axis=-1)  # [H, Q]
     seen = np.maximum.accumulate(ids) if causal else np.full(len(ids), ids.max())
     rows = ids != seen
     right = ids[top] == seen
     shares = right[:, rows].mean(axis=1) if rows.any() else np.full(len(top), np.nan)
-    return shares, np.array([(ids[top] == one).mean(axis=1).max() for one in np.unique(ids)])
+    return shares, np.array([(ids[top] == token).mean(axis=1).max() for token in np.unique(ids)])
 
 
-def _rarest(subject: Subject) -> Measured:
+def _rarest(subject: Subject) -> Measurement:
     trace, loaded = subject.trace, subject.loaded
     causal = loaded.shape == "decoder"
     here, any_token = _pointing(trace, causal=causal)
@@ -619,8 +631,12 @@ def _rarest(subject: Subject) -> Measured:
             "The text has too few different tokens for one to be the rarest; write a longer one.",
             "文本中不同的 token 太少，谈不上哪个最罕见；请写长一些。",
         )
-    texts = [one.text for one in _syntax()] if _english(loaded) else [one.characters for one in _translated()]
-    shares = np.array([_pointing(one, causal=causal)[0] for one in _read(loaded, texts)])
+    texts = (
+        [sentence.text for sentence in _syntax()]
+        if _english(loaded)
+        else [sentence.characters for sentence in _translated()]
+    )
+    shares = np.array([_pointing(recorded, causal=causal)[0] for recorded in _read(loaded, texts)])
     shares = shares[~np.isnan(shares).any(axis=1)]
     if len(shares) < 4:
         raise UnanswerableError(
@@ -631,13 +647,13 @@ def _rarest(subject: Subject) -> Measured:
     best = [shares[half == side][:, shares[half != side].mean(axis=0).argmax()] for side in (False, True)]
     head = int(here.argmax())
     received = _weights(trace, trace.streams[0])[head].mean(axis=0)
-    own = np.flatnonzero(~np.array(trace.special))
+    real = np.flatnonzero(~np.array(trace.special))
     picture = Lines(
         (
             Series(
                 Both("tokens of the text", "文本中的 token"),
-                [trace.encoding.ids[at] for at in own],
-                [100 * float(received[at]) for at in own],
+                [trace.encoding.ids[at] for at in real],
+                [100 * float(received[at]) for at in real],
                 points=True,
             ),
         ),
@@ -650,29 +666,29 @@ def _rarest(subject: Subject) -> Measured:
         "elsewhere": float(shares[:, head].mean()),
         "best": float(np.concatenate(best).mean()),
     }
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 RAREST = Question(
     136,
     asked=Both("Is there a head that looks at the rarest token?", "有专门看最罕见 token 的头吗？"),
-    said=Both(
+    claim=Both(
         "One of the few specialised heads looks at the least frequent token of a sentence, whatever it is.",
         "少数专门化的头中，有一个总是看句子里最罕见的 token，不管它是什么。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("In this text a head looks mostly at the rarest token.", "在该文本中，有一个头主要看最罕见的 token。"),
             (at_least("here", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The same head looks at the rarest token in other sentences too.",
                 "换成别的句子，这个头仍然看最罕见的 token。",
             ),
             (at_least("elsewhere", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Some head looks at the rarest token in most sentences.", "有一个头在大多数句子里都看最罕见的 token。"
             ),
@@ -681,24 +697,24 @@ RAREST = Question(
     ),
     measure=_rarest,
     numbers={
-        "here": Quantity(
+        "here": Label(
             Both("queries from which the best head looks at the rarest token", "最好的头看最罕见 token 的查询"), "%"
         ),
-        "any": Quantity(
+        "any": Label(
             Both(
                 "queries from which the best head for a token looks at it, mean of all tokens",
                 "各 token 各取最好的头，看该 token 的查询，均值",
             ),
             "%",
         ),
-        "elsewhere": Quantity(
+        "elsewhere": Label(
             Both(
                 "the text's head looking at the rarest token of other sentences",
                 "该文本选出的头，看其他句子中最罕见的 token",
             ),
             "%",
         ),
-        "best": Quantity(
+        "best": Label(
             Both(
                 "the best head of other sentences looking at their rarest token, held out",
                 "其他句子选出的最好的头，看其中最罕见的 token，留出计分",
@@ -731,7 +747,7 @@ RAREST = Question(
     ),
     formula=r"\arg\max_j A_{ij} = \arg\max_j r_j: \quad <here> \;\to\; <elsewhere>, \qquad <best>",
     papers=(VOITA_2019,),
-    see=See(""),
+    see=PageLink(""),
     of=ANY,
 )
 
@@ -739,17 +755,17 @@ RAREST = Question(
 # --- 137, 143: order -----------------------------------------------------------------------------------------------
 
 
-def _shuffled(subject: Subject) -> Measured:
-    found = interventions.reorder(subject.loaded, subject.trace, "shuffle")
-    changed = found.changed[np.isfinite(found.changed)]
+def _shuffled(subject: Subject) -> Measurement:
+    reordered = interventions.reorder(subject.loaded, subject.trace, "shuffle")
+    changed = reordered.changed[np.isfinite(reordered.changed)]
     if not len(changed):
         raise ValueError("no token of the text has a last state that can be compared")
     picture = Bars(
         subject.trace.tokens,
-        found.changed.tolist(),
+        reordered.changed.tolist(),
         Both("change of the last state, share of its length", "最后一层状态的变化，占其长度的比例"),
     )
-    return Measured(
+    return Measurement(
         {"median": float(np.median(changed)), "smallest": float(changed.min()), "largest": float(changed.max())},
         picture,
     )
@@ -758,19 +774,19 @@ def _shuffled(subject: Subject) -> Measured:
 SHUFFLED = Question(
     137,
     asked=Both("Does a model hardly notice the order of words?", "模型几乎不在意词序吗？"),
-    said=Both(
+    claim=Both(
         "Word order matters less than thought: models that were trained on shuffled sentences do nearly as well.",
         "词序没有想象的那么重要：在打乱词序的句子上训练的模型，效果几乎一样好。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "With its words shuffled a typical token's state stays within 10 %.",
                 "打乱词序后，典型 token 的状态变化不到 10%。",
             ),
             (below("median", 0.1),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "With its words shuffled every token's state changes by less than its own length.",
                 "打乱词序后，每个 token 状态的变化都小于它自身的长度。",
@@ -780,11 +796,11 @@ SHUFFLED = Question(
     ),
     measure=_shuffled,
     numbers={
-        "median": Quantity(Both("change of a token's last state, median", "token 最后一层状态的变化，中位数"), "%"),
-        "smallest": Quantity(
+        "median": Label(Both("change of a token's last state, median", "token 最后一层状态的变化，中位数"), "%"),
+        "smallest": Label(
             Both("change of a token's last state, smallest of all tokens", "token 最后一层状态的变化，最小值"), "%"
         ),
-        "largest": Quantity(
+        "largest": Label(
             Both("change of a token's last state, largest of all tokens", "token 最后一层状态的变化，最大值"), "%"
         ),
     },
@@ -806,7 +822,7 @@ SHUFFLED = Question(
     ),
     formula=r"\frac{\|h' - h\|}{\|h\|}: \quad <smallest> \ldots <median> \ldots <largest>",
     papers=(SINHA_2021,),
-    see=See("positions", {"section": "Does it matter"}),
+    see=PageLink("positions", {"section": "Does it matter"}),
     of=ANY,
 )
 
@@ -816,20 +832,20 @@ _ORDERS = 3  # orders of the other words, for each
 
 
 def _surprises(subject: Subject) -> Floats:
-    """Minus the log-probability of each hidden token, [N, 3]: others in order, in another order, and hidden too."""
+    """Minus the log-probability of each hidden token with the others in order, shuffled, and hidden too, [N, 3]."""
     loaded, encoding = subject.loaded, subject.trace.encoding
-    own = np.flatnonzero(~np.array(encoding.special))
-    chosen = own[np.unique(np.linspace(0, len(own) - 1, min(len(own), _HIDDEN)).round().astype(int))]
+    real = np.flatnonzero(~np.array(encoding.special))
+    chosen = real[np.unique(np.linspace(0, len(real) - 1, min(len(real), _HIDDEN)).round().astype(int))]
     ids, mask = np.array(encoding.ids), loaded.tokenizer.mask_token_id
     draw, rows = np.random.default_rng(0), []
     for place in chosen:
-        others = own[own != place]
+        others = real[real != place]
         for _ in range(_ORDERS):
             row = ids.copy()
             row[others] = ids[draw.permutation(others)]
             rows.append(row)
         ordered, nothing = ids.copy(), ids.copy()
-        nothing[own] = mask
+        nothing[real] = mask
         rows += [ordered, nothing]
     places = np.repeat(chosen, _ORDERS + 2)
     read = torch.tensor(np.array(rows))
@@ -840,22 +856,30 @@ def _surprises(subject: Subject) -> Floats:
         segments = torch.tensor([encoding.segments]).expand_as(read)
         hidden = loaded.run(read, torch.ones_like(read, dtype=torch.bool), segments)
         logits = loaded.predict(hidden[at, torch.tensor(places)][None])[0].double()
-        found = logits.logsumexp(dim=-1) - logits[at, torch.tensor(ids[places])]
-    each = found.cpu().numpy().reshape(len(chosen), _ORDERS + 2)
+        surprises = logits.logsumexp(dim=-1) - logits[at, torch.tensor(ids[places])]
+    each = surprises.cpu().numpy().reshape(len(chosen), _ORDERS + 2)
     return np.stack([each[:, -2], each[:, :_ORDERS].mean(axis=1), each[:, -1]], axis=1)
 
 
-def _guessed_from_shuffled(subject: Subject) -> Measured:
+def _guessed_from_shuffled(subject: Subject) -> Measurement:
     loaded, trace = subject.loaded, subject.trace
     shuffled = interventions.reorder(loaded, trace, "shuffle")
     places = list(shuffled.order)
-    read, segments = (torch.tensor([one]) for one in (trace.encoding.ids, trace.encoding.segments))
+    read, segments = (torch.tensor([row]) for row in (trace.encoding.ids, trace.encoding.segments))
     with torch.inference_mode():
         states = loaded.run(read[:, places], torch.ones_like(read, dtype=torch.bool), segments[:, places])[0]
-    texts = [one.text for one in _syntax()] if _english(loaded) else [one.characters for one in _translated()]
+    texts = (
+        [sentence.text for sentence in _syntax()]
+        if _english(loaded)
+        else [sentence.characters for sentence in _translated()]
+    )
     others = record_batch(loaded, [text for text in texts if text != trace.text])
     vectors = np.stack(
-        [trace.output.mean(axis=0), states.cpu().numpy().mean(axis=0), *(one.output.mean(axis=0) for one in others)]
+        [
+            trace.output.mean(axis=0),
+            states.cpu().numpy().mean(axis=0),
+            *(recorded.output.mean(axis=0) for recorded in others),
+        ]
     )
     units = vectors.astype(np.float64) / np.linalg.norm(vectors, axis=1, keepdims=True)
     ordered, other, blank = subject.once("surprise by order", partial(_surprises, subject)).mean(axis=0)
@@ -875,50 +899,50 @@ def _guessed_from_shuffled(subject: Subject) -> Measured:
         "shuffled": float(other),
         "blank": float(blank),
     }
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 GUESSED_FROM_SHUFFLED = Question(
     143,
     asked=Both("Can a hidden word be guessed from shuffled words?", "词序打乱之后，还猜得出被遮住的词吗？"),
-    said=Both(
+    claim=Both(
         "A trained model hardly notices when words are shuffled: which words there are tells it nearly all.",
         "训练好的模型对打乱词序并不敏感：有哪些词，就已经告诉了它几乎一切。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Shuffled, a sentence stays nearer to itself than any other sentence is.",
                 "打乱之后，句向量仍比其他任何句子的更接近原句。",
             ),
             (above("vector", "other"),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Among shuffled words a hidden word is guessed about as well.",
                 "词序打乱后，被遮住的词猜得差不多一样好。",
             ),
             (below("shuffled", "ordered", times=1.25),),
         ),
-        Part(
+        ClaimPart(
             Both("Shuffled words help to guess it at least more than none.", "打乱的词至少比没有词更有助于猜词。"),
             (below("shuffled", "blank"),),
         ),
     ),
     measure=_guessed_from_shuffled,
     numbers={
-        "vector": Quantity(Both("cosine of the sentence's vector, shuffled and not", "打乱前后句向量的余弦")),
-        "other": Quantity(
+        "vector": Label(Both("cosine of the sentence's vector, shuffled and not", "打乱前后句向量的余弦")),
+        "other": Label(
             Both("cosine of the sentence's vector with the nearest other sentence", "句向量与最接近的其他句子的余弦")
         ),
-        "ordered": Quantity(
+        "ordered": Label(
             Both("surprise at a hidden token, in order", "原顺序下对被遮住的 token 的惊异度"), Both("nats", "nat")
         ),
-        "shuffled": Quantity(
+        "shuffled": Label(
             Both("surprise at a hidden token, other words shuffled", "其他词打乱时对被遮住的 token 的惊异度"),
             Both("nats", "nat"),
         ),
-        "blank": Quantity(
+        "blank": Label(
             Both("surprise at a hidden token, other words hidden too", "其他词也遮住时对被遮住的 token 的惊异度"),
             Both("nats", "nat"),
         ),
@@ -945,10 +969,10 @@ GUESSED_FROM_SHUFFLED = Question(
     formula=r"-\ln p(x_i \mid x_{\setminus i}) = <ordered>, \qquad -\ln p(x_i \mid \pi(x_{\setminus i})) = <shuffled>, "
     r"\qquad -\ln p(x_i) = <blank>",
     papers=(SINHA_2021, PHAM_2020),
-    see=See("positions", {"section": "Does it matter"}),
+    see=PageLink("positions", {"section": "Does it matter"}),
     of=FILLS_MASKS,
     published={
-        "vector": Published(
+        "vector": PublishedNumber(
             "75–90 %",
             Both(
                 "of the correct answers of BERT's classifiers on GLUE stay as they are when words are shuffled (Pham "

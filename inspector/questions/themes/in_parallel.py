@@ -14,17 +14,17 @@ from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, at_most, below, equal, near
 from inspector.questions.record.kinds import ENCODER, Kind
 from inspector.questions.record.papers import AINSLIE_2023, SHAZEER_2019, VASWANI_2017
-from inspector.questions.record.picture import Lines, Map, Series
+from inspector.questions.record.picture import Heatmap, Lines, Series
 from inspector.questions.record.question import (
-    Measured,
-    Part,
-    Quantity,
+    ClaimPart,
+    Label,
+    LongExperiment,
+    Measurement,
+    PageLink,
     Question,
-    See,
-    Stored,
+    StoredRun,
     Theme,
     Watch,
-    Whole,
 )
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.costs import counted
@@ -87,22 +87,24 @@ def _by_step(table: pd.DataFrame, cached: str, uncached: str, title: Both) -> Li
 
 
 def _chain(output: Tensor) -> int:
-    """The longest chain of operations that wait for each other, from the input to an output: autograd's own graph."""
+    """The longest chain of operations that wait for each other, from the input to an output, in autograd's graph."""
     longest: dict[object, int] = {}
     waiting = [output.grad_fn]
     while waiting:
         node = waiting[-1]
-        before = [one for one, _ in node.next_functions if one is not None] if node is not None else []
-        open_ones = [one for one in before if one not in longest]
-        if open_ones:
-            waiting += open_ones
+        before = (
+            [operation for operation, _ in node.next_functions if operation is not None] if node is not None else []
+        )
+        unvisited = [operation for operation in before if operation not in longest]
+        if unvisited:
+            waiting += unvisited
         else:
-            longest[node] = 1 + max((longest[one] for one in before), default=0)
+            longest[node] = 1 + max((longest[operation] for operation in before), default=0)
             waiting.pop()
     return longest[output.grad_fn]
 
 
-def _serial() -> Measured:
+def _serial() -> Measurement:
     lengths = (4, 8, 16, 32)
     layers = Layers.make(32)
 
@@ -119,10 +121,10 @@ def _serial() -> Measured:
         x_title=Both("tokens", "token 数"),
         y_title=Both("operations that wait for each other", "必须依次进行的运算个数"),
     )
-    return Measured({"lstm": lstm[-1] / lstm[-2], "block": block[-1] / block[-2], "chain": block[-1]}, picture)
+    return Measurement({"lstm": lstm[-1] / lstm[-2], "block": block[-1] / block[-2], "chain": block[-1]}, picture)
 
 
-def _clock(subject: Subject, watch: Watch) -> Measured:
+def _clock(subject: Subject, watch: Watch) -> Measurement:
     """Put an LSTM and a layer of attention on the clock."""
     timed = stepwise.measure(TIMED, width=256, repeats=3, on_progress=watch)
     ratios = timed.ratios("lstm", "attention")
@@ -133,7 +135,7 @@ def _clock(subject: Subject, watch: Watch) -> Measured:
         log_x=True,
         mark_y=1.0,
     )
-    return Measured({f"at_{tokens}": ratio for tokens, ratio in ratios.items()}, picture)
+    return Measurement({f"at_{tokens}": ratio for tokens, ratio in ratios.items()}, picture)
 
 
 SERIAL = Question(
@@ -141,16 +143,16 @@ SERIAL = Question(
     asked=Both(
         "Does a Transformer train in parallel, and an RNN in sequence?", "Transformer 可以并行训练，而 RNN 只能串行吗？"
     ),
-    said=Both(
+    claim=Both(
         "An RNN needs the state before for each token; a Transformer reads all tokens at once.",
         "RNN 的每一步都依赖上一步的隐藏状态；Transformer 可以同时处理所有 token。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("In an RNN the chain of operations grows with the text.", "RNN 中必须依次进行的运算随文本变长。"),
             (near("lstm", 2, within=0.1),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "In a layer of a Transformer the chain does not grow with the text.",
                 "在 Transformer 的一层中，运算链的长度与文本长度无关。",
@@ -158,13 +160,13 @@ SERIAL = Question(
             (equal("block", 1),),
         ),
     ),
-    measure=lambda subject: subject.kept("serial chains", _serial),
+    measure=lambda subject: subject.cached("serial chains", _serial),
     numbers={
-        "lstm": Quantity(Both("chain in an LSTM, 32 tokens / 16 tokens", "LSTM 的运算链，32 / 16 个 token 之比")),
-        "block": Quantity(
+        "lstm": Label(Both("chain in an LSTM, 32 tokens / 16 tokens", "LSTM 的运算链，32 / 16 个 token 之比")),
+        "block": Label(
             Both("chain in a Transformer's layer, 32 / 16 tokens", "Transformer 一层的运算链，32 / 16 个 token 之比")
         ),
-        "chain": Quantity(
+        "chain": Label(
             Both("chain in a Transformer's layer", "Transformer 一层的运算链"), Both("operations", "次运算")
         ),
     },
@@ -190,8 +192,8 @@ SERIAL = Question(
     ),
     formula=r"\frac{\ell(2n)}{\ell(n)}: \quad <lstm> \;(h_t = f(h_{t-1}, x_t)), \qquad <block> \;(QK^\top)",
     papers=(VASWANI_2017,),
-    see=See("time", {"section": "Serial or parallel"}),
-    whole=Whole(
+    see=PageLink("time", {"section": "Serial or parallel"}),
+    whole=LongExperiment(
         run=_clock,
         about=Both(
             "An LSTM and a layer of attention of width 256 on this machine's clock, at 32, 128 and 512 tokens, 3 "
@@ -199,7 +201,7 @@ SERIAL = Question(
             "宽度 256 的 LSTM 和注意力层，在 32、128、512 个 token 时计时，各 3 次；单核几秒钟。",
         ),
         parts=(
-            Part(
+            ClaimPart(
                 Both(
                     "At 128 tokens the LSTM takes longer than attention.",
                     "128 个 token 时，LSTM 比注意力耗时长。",
@@ -208,12 +210,12 @@ SERIAL = Question(
             ),
         ),
         numbers={
-            f"at_{tokens}": Quantity(
+            f"at_{tokens}": Label(
                 Both(f"time of the LSTM / attention, {tokens} tokens", f"LSTM / 注意力的时间，{tokens} 个 token")
             )
             for tokens in TIMED
         },
-        stored=Stored(
+        stored=StoredRun(
             {"at_32": 1.19, "at_128": 1.52, "at_512": 0.999},
             command="python -m inspector.questions --only 96 --whole",
             seeds="0",
@@ -226,7 +228,7 @@ SERIAL = Question(
 # --- 97, 98: one pass, step by step, with and without the cache ----------------------------------------------------
 
 
-def _teacher(subject: Subject) -> Measured:
+def _teacher(subject: Subject) -> Measurement:
     forced = _forced(subject)
     table = forced.table
     picture = Lines(
@@ -245,7 +247,7 @@ def _teacher(subject: Subject) -> Measured:
         y_title=Both("largest difference of a logit from the one pass", "与一次前向的 logit 最大差"),
         log_y=True,
     )
-    return Measured(
+    return Measurement(
         {
             "difference": forced.largest / max(forced.size, 1e-30),
             "same": forced.agreeing / len(table),
@@ -258,27 +260,27 @@ def _teacher(subject: Subject) -> Measured:
 TEACHER = Question(
     97,
     asked=Both("Can a decoder be trained in parallel?", "解码器可以并行训练吗？"),
-    said=Both(
+    claim=Both(
         "With teacher forcing the decoder reads the whole target at once; when it writes it goes token by token.",
         "训练时用教师强制，解码器可以并行；推理时只能逐个生成，是串行的。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("One pass gives the same logits as step by step.", "一次前向与逐步计算得到的 logit 相同。"),
             (below("difference", 1e-4),),
         ),
-        Part(
+        ClaimPart(
             Both("Every position has the same likeliest token.", "每个位置上最可能的 token 都相同。"),
             (equal("same", 1),),
         ),
     ),
     measure=_teacher,
     numbers={
-        "difference": Quantity(
+        "difference": Label(
             Both("largest difference of a logit, relative to the largest logit", "logit 的最大差，相对最大 logit")
         ),
-        "same": Quantity(Both("positions with the same likeliest token", "最可能 token 相同的位置"), "%"),
-        "passes": Quantity(Both("steps that one pass stands for", "一次前向代替的步数"), Both("steps", "步")),
+        "same": Label(Both("positions with the same likeliest token", "最可能 token 相同的位置"), "%"),
+        "passes": Label(Both("steps that one pass stands for", "一次前向代替的步数"), Both("steps", "步")),
     },
     setting=Both(
         "The text's first tokens, 8 at most (of a translation: of the target), in one pass, and one after the other "
@@ -297,16 +299,16 @@ TEACHER = Question(
     ),
     formula=r"\frac{\max |z^{(1)} - z^{(n)}|}{\max |z|} = <difference>",
     papers=(VASWANI_2017,),
-    see=See("time", {"section": "Teacher forcing"}),
+    see=PageLink("time", {"section": "Teacher forcing"}),
     of=STEP_BY_STEP,
 )
 
 
-def _cache_exact(subject: Subject) -> Measured:
+def _cache_exact(subject: Subject) -> Measurement:
     forced = _forced(subject)
     table = forced.table
     apart = (table["cached"] - table["uncached"]).abs()
-    return Measured(
+    return Measurement(
         {
             "cached": float(table["cached"].max()) / max(forced.size, 1e-30),
             "agree": float((table["same_cached"] & table["same_uncached"]).mean()),
@@ -322,7 +324,7 @@ def _cache_exact(subject: Subject) -> Measured:
     )
 
 
-def _write_twice(subject: Subject, watch: Watch) -> Measured:
+def _write_twice(subject: Subject, watch: Watch) -> Measurement:
     """Write with the cache and without, on the clock."""
 
     def tell(done: int) -> None:
@@ -338,7 +340,7 @@ def _write_twice(subject: Subject, watch: Watch) -> Measured:
         x_title=Both("step", "步"),
         y_title=Both("seconds", "秒"),
     )
-    return Measured(
+    return Measurement(
         {
             "same": float(written.same_without_cache),
             "times": float(table["seconds_uncached"].sum() / table["seconds_cached"].sum()),
@@ -351,25 +353,25 @@ def _write_twice(subject: Subject, watch: Watch) -> Measured:
 CACHE_EXACT = Question(
     98,
     asked=Both("Does the KV cache give the same as computing everything again?", "用 KV 缓存和重新计算的结果一样吗？"),
-    said=Both(
+    claim=Both(
         "The KV cache is exact: it keeps keys and values instead of computing them again.",
         "KV 缓存不改变结果：它只是把算过的 K、V 存下来，不再重复计算。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("The logits are equal but for rounding.", "除舍入误差外，logit 相同。"),
             (below("cached", 1e-4), equal("agree", 1)),
         ),
-        Part(Both("The cache saves work.", "KV 缓存节省计算量。"), (above("saved", 1),)),
+        ClaimPart(Both("The cache saves work.", "KV 缓存节省计算量。"), (above("saved", 1),)),
     ),
     measure=_cache_exact,
     numbers={
-        "cached": Quantity(
+        "cached": Label(
             Both("largest difference of a logit, relative to the largest logit", "logit 的最大差，相对最大 logit")
         ),
-        "agree": Quantity(Both("positions with the same likeliest token", "最可能 token 相同的位置"), "%"),
-        "saved": Quantity(Both("FLOPs without / with the cache", "无缓存 / 有缓存的 FLOPs")),
-        "apart": Quantity(
+        "agree": Label(Both("positions with the same likeliest token", "最可能 token 相同的位置"), "%"),
+        "saved": Label(Both("FLOPs without / with the cache", "无缓存 / 有缓存的 FLOPs")),
+        "apart": Label(
             Both(
                 "differences from the one pass with and without the cache, largest gap",
                 "有缓存、无缓存各自与一次前向之差，两者的最大差距",
@@ -393,9 +395,9 @@ CACHE_EXACT = Question(
     ),
     formula=r"\frac{\max |z^{kv} - z|}{\max |z|} = <cached>, \qquad \frac{F}{F^{kv}} = <saved>",
     papers=(SHAZEER_2019,),
-    see=See("generate", {}),
+    see=PageLink("generate", {}),
     of=STEP_BY_STEP,
-    whole=Whole(
+    whole=LongExperiment(
         run=_write_twice,
         about=Both(
             f"{NEW_TOKENS} new tokens after this text, with the cache and without, on the clock; some seconds on "
@@ -403,17 +405,17 @@ CACHE_EXACT = Question(
             f"在该文本之后生成 {NEW_TOKENS} 个 token，有缓存和无缓存各一次并计时；单核几秒钟。",
         ),
         parts=(
-            Part(Both("Both write the same tokens.", "两种方式写出的 token 相同。"), (equal("same", 1),)),
-            Part(Both("Without the cache it takes longer.", "没有缓存时耗时更长。"), (above("times", 1),)),
+            ClaimPart(Both("Both write the same tokens.", "两种方式写出的 token 相同。"), (equal("same", 1),)),
+            ClaimPart(Both("Without the cache it takes longer.", "没有缓存时耗时更长。"), (above("times", 1),)),
         ),
         numbers={
-            "same": Quantity(
+            "same": Label(
                 Both("share of texts that are the same with the cache and without", "有缓存与无缓存结果相同的比例"), "%"
             ),
-            "times": Quantity(Both("time without / with the cache", "无缓存 / 有缓存的时间")),
-            "tokens": Quantity(Both("tokens that were written", "写出的 token 数")),
+            "times": Label(Both("time without / with the cache", "无缓存 / 有缓存的时间")),
+            "tokens": Label(Both("tokens that were written", "写出的 token 数")),
         },
-        stored=Stored(
+        stored=StoredRun(
             {"same": 1.0, "times": 1.48, "tokens": 120.0},
             command="python -m inspector.questions --only 98 --whole",
             seeds="0",
@@ -426,13 +428,13 @@ CACHE_EXACT = Question(
 # --- 99: orders ----------------------------------------------------------------------------------------------------
 
 
-def _orders(subject: Subject) -> Measured:
+def _orders(subject: Subject) -> Measurement:
     table = _steps(subject)
     cached, uncached = table["flops_cached"].to_numpy(dtype=float), table["flops_uncached"].to_numpy(dtype=float)
     # a step's work is a + b n + c n²: second differences give c, and of the running sum b
     middle = slice(COUNTED_STEPS // 2, None)
     sums = table["total_cached"].to_numpy(dtype=float)
-    return Measured(
+    return Measurement(
         {
             "cached_bend": float(abs(pd.Series(cached[middle]).diff().diff()).max()),
             "uncached_bend": float(pd.Series(uncached[middle]).diff().diff().mean()),
@@ -446,39 +448,39 @@ def _orders(subject: Subject) -> Measured:
 ORDERS = Question(
     99,
     asked=Both("Does the KV cache turn O(n²) into O(n)?", "KV 缓存把 O(n²) 降为 O(n) 吗？"),
-    said=Both(
+    claim=Both(
         "With the cache attention costs O(n) instead of O(n²).",
         "有了 KV 缓存，注意力的复杂度从 O(n²) 降到 O(n)。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Without the cache a step grows with the square of the length.",
                 "没有缓存时，一步的计算量按长度的平方增长。",
             ),
             (above("uncached_bend", 0),),
         ),
-        Part(
+        ClaimPart(
             Both("With the cache a step grows in proportion.", "有缓存时，一步的计算量线性增长。"),
             (at_most("cached_bend", 0),),
         ),
-        Part(
+        ClaimPart(
             Both("With the cache a whole text grows in proportion.", "有缓存时，生成整段文本的计算量线性增长。"),
             (at_most("text_bend", 0),),
         ),
     ),
     measure=_orders,
     numbers={
-        "uncached_bend": Quantity(
+        "uncached_bend": Label(
             Both("n² term of a step without cache, doubled", "无缓存时一步的 n² 项系数 × 2"), "FLOPs"
         ),
-        "cached_bend": Quantity(
+        "cached_bend": Label(
             Both("n² term of a step with the cache, doubled", "有缓存时一步的 n² 项系数 × 2"), "FLOPs"
         ),
-        "text_bend": Quantity(
+        "text_bend": Label(
             Both("n² term of a whole text with the cache, doubled", "有缓存时整段文本的 n² 项系数 × 2"), "FLOPs"
         ),
-        "saved": Quantity(
+        "saved": Label(
             Both("FLOPs without / with the cache, 64 tokens in all", "共 64 个 token，无缓存 / 有缓存的 FLOPs")
         ),
     },
@@ -501,7 +503,7 @@ ORDERS = Question(
     formula=r"\Delta^2 F^{kv}_t = <cached_bend>, \quad \Delta^2 F_t = <uncached_bend>, \quad \Delta^2 \sum_t "
     r"F^{kv}_t = <text_bend>",
     papers=(SHAZEER_2019,),
-    see=See("costs", {"section": "Memory and steps"}),
+    see=PageLink("costs", {"section": "Memory and steps"}),
     of=STEP_BY_STEP,
 )
 
@@ -509,13 +511,13 @@ ORDERS = Question(
 # --- 100: not for training, not for an encoder ---------------------------------------------------------------------
 
 
-def _any_stage(subject: Subject) -> Measured:
+def _any_stage(subject: Subject) -> Measurement:
     totals = _forced(subject).totals
     encoder = subject.within(ENCODER)
     moved = encoder.once("old keys", lambda: stepwise.old_keys(encoder.loaded, encoder.trace))
     keys = moved[moved["tensor"] == "key"]
-    own = subject.once("old keys", lambda: stepwise.old_keys(subject.loaded, subject.trace))
-    stream = own[(own["tensor"] == "key") & (own["stream"] == own["stream"].iloc[-1])]
+    table = subject.once("old keys", lambda: stepwise.old_keys(subject.loaded, subject.trace))
+    stream = table[(table["tensor"] == "key") & (table["stream"] == table["stream"].iloc[-1])]
     picture = Lines(
         (
             Series(Both("encoder", "编码器"), [float(at) for at in keys["layer"]], keys["relative"].tolist()),
@@ -529,7 +531,7 @@ def _any_stage(subject: Subject) -> Measured:
         x_title=Both("layer", "层"),
         y_title=Both("old keys moved by one more token", "多一个 token 后旧 K 的变化"),
     )
-    return Measured(
+    return Measurement(
         {
             "training": totals["pass"] / totals["cached"],
             "encoder": float(keys["relative"].max()),
@@ -544,30 +546,28 @@ ANY_STAGE = Question(
     asked=Both(
         "Can the KV cache be used at any stage, in training too?", "KV 缓存在任何阶段都能用吗，训练时也能用吗？"
     ),
-    said=Both(
+    claim=Both(
         "The KV cache speeds up every stage, training and inference, of every Transformer.",
         "KV 缓存可以用在任何阶段，训练和推理都能加速。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "In training the cache saves work: one pass costs half more than a cached run.",
                 "训练时 KV 缓存也省计算：一次前向的计算量至少是有缓存逐步计算的 1.5 倍。",
             ),
             (above("training", 1.5),),
         ),
-        Part(
+        ClaimPart(
             Both("An encoder's old keys stay valid when a token is added.", "编码器加入新 token 后，旧的 K 仍然有效。"),
             (below("encoder", 1e-4),),
         ),
     ),
     measure=_any_stage,
     numbers={
-        "training": Quantity(Both("FLOPs of one pass / of a cached run", "一次前向 / 有缓存逐步计算的 FLOPs")),
-        "encoder": Quantity(
-            Both("old keys of an encoder moved, most moved layer", "编码器旧 K 的变化，变化最大的一层")
-        ),
-        "decoder": Quantity(Both("old keys of a decoder moved, most moved layer", "解码器旧 K 的变化，变化最大的一层")),
+        "training": Label(Both("FLOPs of one pass / of a cached run", "一次前向 / 有缓存逐步计算的 FLOPs")),
+        "encoder": Label(Both("old keys of an encoder moved, most moved layer", "编码器旧 K 的变化，变化最大的一层")),
+        "decoder": Label(Both("old keys of a decoder moved, most moved layer", "解码器旧 K 的变化，变化最大的一层")),
     },
     setting=Both(
         "Passes: the text's first tokens, 8 at most, in a model that writes. Keys: the text without its last token "
@@ -590,7 +590,7 @@ ANY_STAGE = Question(
     formula=r"\frac{F_{1}}{F^{kv}} = <training>, \qquad \frac{|\Delta K|}{|K|}: \; <encoder> \;(\leftrightarrow), "
     r"\; <decoder> \;(\rightarrow)",
     papers=(SHAZEER_2019,),
-    see=See("time", {"section": "Old keys and queries"}),
+    see=PageLink("time", {"section": "Old keys and queries"}),
     of=STEP_BY_STEP,
 )
 
@@ -598,14 +598,14 @@ ANY_STAGE = Question(
 # --- 101: no Q cache -----------------------------------------------------------------------------------------------
 
 
-def _no_queries(subject: Subject) -> Measured:
-    found = subject.once("reads", lambda: stepwise.reads(subject.loaded, subject.trace, tokens=_tokens(subject)))
-    queries = [float(one.query.sum() - one.query.diagonal().sum()) for one in found]
-    keys = [float(one.key.sum() - one.key.diagonal().sum()) for one in found]
-    made = [float(one.made.sum(axis=0).max()) for one in found]
-    first = found[0]
+def _no_queries(subject: Subject) -> Measurement:
+    reads = subject.once("reads", lambda: stepwise.reads(subject.loaded, subject.trace, tokens=_tokens(subject)))
+    queries = [float(read.query.sum() - read.query.diagonal().sum()) for read in reads]
+    keys = [float(read.key.sum() - read.key.diagonal().sum()) for read in reads]
+    made = [float(read.made.sum(axis=0).max()) for read in reads]
+    first = reads[0]
     names = list(first.tokens)
-    picture = Map(
+    picture = Heatmap(
         first.query.astype("float32"),
         rows=names,
         columns=names,
@@ -616,30 +616,30 @@ def _no_queries(subject: Subject) -> Measured:
         beside=first.key.astype("float32"),
         beside_title=Both("keys", "K"),
     )
-    return Measured({"queries": max(queries), "keys": min(keys), "made": max(made)}, picture)
+    return Measurement({"queries": max(queries), "keys": min(keys), "made": max(made)}, picture)
 
 
 NO_QUERIES = Question(
     101,
     asked=Both("Why is there a KV cache, and no Q cache?", "为什么只缓存 K、V，不缓存 Q？"),
-    said=Both(
+    claim=Both(
         "A step needs the newest token's query alone, but the keys and values of all tokens.",
         "每一步只用到当前 token 的 Q，却要用到之前所有 token 的 K、V。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("No step reads an earlier token's query.", "没有哪一步读取之前 token 的 Q。"), (equal("queries", 0),)
         ),
-        Part(
+        ClaimPart(
             Both("Steps read earlier tokens' keys and values.", "每一步都读取之前 token 的 K、V。"), (above("keys", 0),)
         ),
-        Part(Both("Each key is computed once.", "每个 K 只计算一次。"), (equal("made", 1),)),
+        ClaimPart(Both("Each key is computed once.", "每个 K 只计算一次。"), (equal("made", 1),)),
     ),
     measure=_no_queries,
     numbers={
-        "queries": Quantity(Both("reads of earlier queries, most of all layers", "读取之前 Q 的次数，各层最多")),
-        "keys": Quantity(Both("reads of earlier keys, fewest of all layers", "读取之前 K 的次数，各层最少")),
-        "made": Quantity(Both("times that a key is computed, at most", "一个 K 最多被计算的次数")),
+        "queries": Label(Both("reads of earlier queries, most of all layers", "读取之前 Q 的次数，各层最多")),
+        "keys": Label(Both("reads of earlier keys, fewest of all layers", "读取之前 K 的次数，各层最少")),
+        "made": Label(Both("times that a key is computed, at most", "一个 K 最多被计算的次数")),
     },
     setting=Both(
         "The text's first tokens, 8 at most, step by step with the cache; each layer's attention is watched.",
@@ -658,7 +658,7 @@ NO_QUERIES = Question(
     formula=r"o_t = \mathrm{softmax}\!\left(\frac{q_t K_{\leq t}^\top}{\sqrt{d_k}}\right) V_{\leq t}: \quad "
     r"\#q_{<t} = <queries>, \; \#k_{<t} = <keys>",
     papers=(SHAZEER_2019,),
-    see=See("time", {"section": "Old keys and queries"}),
+    see=PageLink("time", {"section": "Old keys and queries"}),
     of=STEP_BY_STEP,
 )
 
@@ -666,18 +666,18 @@ NO_QUERIES = Question(
 # --- 102: memory ---------------------------------------------------------------------------------------------------
 
 
-def _linear(subject: Subject) -> Measured:
+def _linear(subject: Subject) -> Measurement:
     loaded, forced = subject.loaded, _forced(subject)
     cache = costs.kv_cache(loaded.config)
     tokens = len(forced.table)
     source = len(subject.trace.tokens) if loaded.shape == "encoder-decoder" else 0
     size = torch.finfo(getattr(torch, forced.dtype.removeprefix("torch."))).bits // 8
     lengths = [16, 32, 64, 128]
-    kept = [float(cache.bytes(n, element_bytes=size)) for n in lengths]
+    cache_bytes = [float(cache.bytes(n, element_bytes=size)) for n in lengths]
     full = cache.shared_by(cache.heads) if cache.sharing != "MLA" else cache
     picture = Lines(
         (
-            Series(Both("this model", "该模型"), lengths, kept),
+            Series(Both("this model", "该模型"), lengths, cache_bytes),
             Series(
                 Both("with keys of its own for each head", "每个头各有 K、V 时"),
                 lengths,
@@ -688,9 +688,9 @@ def _linear(subject: Subject) -> Measured:
         x_title=Both("tokens", "token 数"),
         y_title=Both("bytes of the KV cache", "KV 缓存的字节数"),
     )
-    return Measured(
+    return Measurement(
         {
-            "growth": kept[-1] / kept[-2],
+            "growth": cache_bytes[-1] / cache_bytes[-2],
             "kept": float(forced.kept),
             "counted": float(cache.bytes(tokens, source=source, element_bytes=size)),
             "token": float(cache.token_bytes(size)),
@@ -703,31 +703,31 @@ def _linear(subject: Subject) -> Measured:
 LINEAR = Question(
     102,
     asked=Both("Does the KV cache grow in proportion to the text?", "KV 缓存的显存占用随长度线性增长吗？"),
-    said=Both(
+    claim=Both(
         "The cache takes memory in proportion to the length: 2 L n d numbers where each head has its own keys and "
         "values.",
         "KV 缓存占用的显存与序列长度成正比：各头有各自的 K、V 时为 2·L·n·d 个数。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Twice the text, twice the cache.", "文本加长一倍，缓存也大一倍。"), (near("growth", 2, within=0.001),)
         ),
-        Part(
+        ClaimPart(
             Both("The formula gives the bytes that are really kept.", "公式给出的就是实际保存的字节数。"),
             (near("kept", "counted", within=0.001),),
         ),
     ),
     measure=_linear,
     numbers={
-        "growth": Quantity(Both("cache at 128 tokens / at 64", "128 个与 64 个 token 时的缓存之比")),
-        "kept": Quantity(
+        "growth": Label(Both("cache at 128 tokens / at 64", "128 个与 64 个 token 时的缓存之比")),
+        "kept": Label(
             Both("cache as it is kept after the text's first tokens", "读完文本前几个 token 后实际保存的缓存"), "B"
         ),
-        "counted": Quantity(
+        "counted": Label(
             Both("cache by the formula after the text's first tokens", "读完文本前几个 token 后按公式计算的缓存"), "B"
         ),
-        "token": Quantity(Both("cache that one more token takes", "每多一个 token 增加的缓存"), "B"),
-        "shared": Quantity(
+        "token": Label(Both("cache that one more token takes", "每多一个 token 增加的缓存"), "B"),
+        "shared": Label(
             Both("cache, relative to one with keys and values for each head", "缓存占各头不共享 K、V 时的比例"), "%"
         ),
     },
@@ -750,7 +750,7 @@ LINEAR = Question(
     ),
     formula=r"2 L n K E \cdot b = <counted> \approx <kept>, \qquad \frac{M(2n)}{M(n)} = <growth>",
     papers=(SHAZEER_2019, AINSLIE_2023),
-    see=See("costs", {"section": "Memory and steps"}),
+    see=PageLink("costs", {"section": "Memory and steps"}),
     of=STEP_BY_STEP,
 )
 

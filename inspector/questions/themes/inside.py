@@ -41,7 +41,7 @@ def several_tokens(subject: Subject) -> None:
 
 
 def left_out(subject: Subject) -> LeftOut:
-    """Leave out each token of the text, of a long one of its first tokens, once."""
+    """Leave out each token of the text in turn, once for all questions; of a long text, each of its first tokens."""
 
     def make() -> LeftOut:
         loaded, trace = subject.loaded, subject.trace

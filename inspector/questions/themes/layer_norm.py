@@ -1,5 +1,4 @@
-"""LayerNorm: what it takes its statistics over, what comes out, and why it helps. Questions 51, 52, 54 and 60 to "
-"65."""
+"""LayerNorm: the axes of its statistics, its output, and why it helps. Questions 51, 52, 54 and 60 to 65."""
 
 from __future__ import annotations
 
@@ -22,7 +21,17 @@ from inspector.questions.record.papers import (
     ZHANG_2019,
 )
 from inspector.questions.record.picture import Bars, Lines, Series
-from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Stored, Theme, Watch, Whole
+from inspector.questions.record.question import (
+    ClaimPart,
+    Label,
+    LongExperiment,
+    Measurement,
+    PageLink,
+    Question,
+    StoredRun,
+    Theme,
+    Watch,
+)
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.together import BATCHED, LAYER_NORMED, MOVED, changed, compared, plain, together
 from inspector.trace import NormRecord
@@ -37,22 +46,22 @@ EQUALS = 0.98  # tau where all is kept but for tokens that are equal, such as th
 
 def layer_norms(subject: Subject) -> list[NormRecord]:
     """The LayerNorms of the recording; ValueError where it has none."""
-    found = [norm for norm in subject.trace.norms if norm.kind == "layer" and norm.truth is not None and plain(norm)]
-    if not found:
+    norms = [norm for norm in subject.trace.norms if norm.kind == "layer" and norm.truth is not None and plain(norm)]
+    if not norms:
         raise UnanswerableError(
             f"No LayerNorm of {subject.loaded.card.id} was recorded.",
             f"没有记录到 {subject.loaded.card.id} 的 LayerNorm。",
         )
-    return found
+    return norms
 
 
-def _per_token(subject: Subject) -> Measured:
+def _per_token(subject: Subject) -> Measurement:
     norms = layer_norms(subject)
     norm = norms[len(norms) // 2]
     with torch.no_grad():
         drawn = torch.randn(16, 100, 512, generator=torch.Generator().manual_seed(0))
         pairs = torch.native_layer_norm(drawn, [512], None, None, 1e-5)[1].numel()
-    return Measured(
+    return Measurement(
         {
             "pairs": float(pairs),
             "cells": 16.0 * 100.0,
@@ -76,38 +85,40 @@ def _per_token(subject: Subject) -> Measured:
 
 def _standardised(norm: NormRecord, axis: int | None) -> Floats:
     x = norm.input.astype(np.float64)
-    found: Floats = (x - x.mean(axis=axis, keepdims=True)) / np.sqrt(x.var(axis=axis, keepdims=True) + norm.epsilon)
-    return found
+    standardised: Floats = (x - x.mean(axis=axis, keepdims=True)) / np.sqrt(
+        x.var(axis=axis, keepdims=True) + norm.epsilon
+    )
+    return standardised
 
 
 def _off(norm: NormRecord, plain: Floats) -> float:
-    """The largest difference of a token's mean and deviation after the norm from what the model itself gave."""
+    """The largest difference of a token's mean and deviation after the norm from those in the model's run."""
     assert norm.truth is not None
     made = norm.gamma.astype(np.float64) * plain + norm.beta
-    found = np.stack([made.mean(axis=1), made.std(axis=1)], axis=1)
-    return float(np.abs(found - norm.truth).max())
+    statistics = np.stack([made.mean(axis=1), made.std(axis=1)], axis=1)
+    return float(np.abs(statistics - norm.truth).max())
 
 
 PER_TOKEN = Question(
     51,
     asked=Both("What does LayerNorm normalise?", "LayerNorm 到底对什么做归一化？"),
-    said=Both(
+    claim=Both(
         "Each token by itself, over its D features, with a learned gamma and beta for each feature.",
         "对每个 token 单独做：在它的 D 个特征维度上求均值和方差，再用可学习的 γ、β 逐维缩放和平移。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "A batch of 16 texts of 100 tokens gives 1,600 pairs of mean and deviation.",
                 "批次中有 16 个文本、每个 100 个 token，就有 1600 对均值和标准差。",
             ),
             (equal("pairs", "cells"),),
         ),
-        Part(
+        ClaimPart(
             Both("Gamma and beta have D numbers each.", "γ 和 β 各有 D 个数。"),
             (equal("gamma", "width"),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The norms of this model do so: statistics of each token alone give what they give.",
                 "该模型的归一化层正是这样做的：只用每个 token 自己的统计量，就能得到它的输出。",
@@ -117,11 +128,11 @@ PER_TOKEN = Question(
     ),
     measure=_per_token,
     numbers={
-        "pairs": Quantity(Both("pairs of mean and deviation", "均值和标准差的对数")),
-        "cells": Quantity(Both("tokens of the batch", "批次中的 token 数")),
-        "gamma": Quantity(Both("numbers in gamma", "γ 的参数个数")),
-        "width": Quantity(Both("features of a token, D", "token 的特征维数 D")),
-        "difference": Quantity(
+        "pairs": Label(Both("pairs of mean and deviation", "均值和标准差的对数")),
+        "cells": Label(Both("tokens of the batch", "批次中的 token 数")),
+        "gamma": Label(Both("numbers in gamma", "γ 的参数个数")),
+        "width": Label(Both("features of a token, D", "token 的特征维数 D")),
+        "difference": Label(
             Both("largest difference from the model's own output", "与模型自身输出的最大差"),
         ),
     },
@@ -145,17 +156,17 @@ PER_TOKEN = Question(
     formula=r"y = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta, \quad "
     r"16 \times 100 = <pairs>, \quad \gamma, \beta \in \mathbb{R}^{<gamma>}",
     papers=(BA_2016,),
-    see=See("layernorm", {"section": "All numbers"}),
+    see=PageLink("layernorm", {"section": "All numbers"}),
     of=LAYER_NORMED,
 )
 
 
-def _per_sample(subject: Subject) -> Measured:
+def _per_sample(subject: Subject) -> Measurement:
     norms = layer_norms(subject)
     token = [_off(norm, _standardised(norm, 1)) for norm in norms]
     sentence = [_off(norm, _standardised(norm, None)) for norm in norms]
     places = list(range(len(norms)))
-    return Measured(
+    return Measurement(
         {"token": max(token), "sentence": min(sentence), "tokens": float(len(norms[0].input))},
         Lines(
             (
@@ -171,15 +182,15 @@ def _per_sample(subject: Subject) -> Measured:
 PER_SAMPLE = Question(
     52,
     asked=Both("Does LayerNorm normalise each sample?", "LayerNorm 是按样本做归一化吗？"),
-    said=Both(
+    claim=Both(
         "LayerNorm normalises each sample, BatchNorm the batch.", "LayerNorm 按样本归一化，BatchNorm 按批次归一化。"
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("The sample is a token: one mean and deviation each.", "样本指 token：每个 token 一对均值和标准差。"),
             (below("token", 0.001),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The sample is a sentence: one mean and deviation for all its tokens.",
                 "样本指句子：整句的所有 token 共用一对均值和标准差。",
@@ -189,16 +200,16 @@ PER_SAMPLE = Question(
     ),
     measure=_per_sample,
     numbers={
-        "token": Quantity(
+        "token": Label(
             Both("largest error with statistics of each token", "用每个 token 的统计量，最大误差"),
         ),
-        "sentence": Quantity(
+        "sentence": Label(
             Both(
                 "largest error with statistics of the sentence, smallest of norms",
                 "用整句的统计量，各层最大误差中的最小值",
             ),
         ),
-        "tokens": Quantity(Both("tokens of the text", "文本的 token 数")),
+        "tokens": Label(Both("tokens of the text", "文本的 token 数")),
     },
     setting=Both(
         "All LayerNorms of the model on the text. Each is computed twice from its own input, with gamma and beta; the "
@@ -218,14 +229,14 @@ PER_SAMPLE = Question(
     formula=r"\mu_t = \frac{1}{D} \sum_d x_{td}: \; <token>, \qquad "
     r"\mu = \frac{1}{T D} \sum_{t,d} x_{td}: \; <sentence>",
     papers=(BA_2016,),
-    see=See("layernorm", {"section": "Another norm"}),
+    see=PageLink("layernorm", {"section": "Another norm"}),
     of=LAYER_NORMED,
 )
 
 
-def _normal(subject: Subject) -> Measured:
+def _normal(subject: Subject) -> Measurement:
     batch = together(subject)
-    own = compared(subject).loc["layer"]
+    layer = compared(subject).loc["layer"]
     drawn = np.random.default_rng(0).exponential(size=(1, 64, 4096))
     everywhere = np.ones((1, 64), dtype=bool)
     exponential = normalization.compared(drawn[..., :512], everywhere).set_index("norm").loc["layer"]
@@ -235,9 +246,9 @@ def _normal(subject: Subject) -> Measured:
     counts, edges = np.histogram(real, bins=61, range=(-6, 6), density=True)
     middle = (edges[1:] + edges[:-1]) / 2
     normal = np.exp(-np.square(middle) / 2) / np.sqrt(2 * np.pi)
-    return Measured(
+    return Measurement(
         {
-            "kurtosis": float(own["kurtosis"]) - 3,
+            "kurtosis": float(layer["kurtosis"]) - 3,
             "skew": float(exponential["skew"]),
             "deviation": float(np.median(after)),
         },
@@ -255,37 +266,37 @@ def _normal(subject: Subject) -> Measured:
 NORMAL = Question(
     54,
     asked=Both("Is LayerNorm's output normally distributed?", "LayerNorm 的输出服从标准正态分布吗？"),
-    said=Both(
+    claim=Both(
         "LayerNorm brings the data close to a standard normal distribution.",
         "LayerNorm 把数据调整为接近标准正态分布（均值为 0，方差为 1）。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("In this model its output is normal: excess kurtosis 0.", "在该模型中输出是正态的：超额峰度为 0。"),
             (around("kurtosis", 0, within=0.5),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Whatever goes in, a normal distribution comes out: skew 0.",
                 "不管输入是什么分布，输出都是正态分布：偏度为 0。",
             ),
             (around("skew", 0, within=0.5),),
         ),
-        Part(
+        ClaimPart(
             Both("What the next sublayer gets has deviation 1.", "下一个子层拿到的数据标准差为 1。"),
             (near("deviation", 1, within=0.05),),
         ),
     ),
     measure=_normal,
     numbers={
-        "kurtosis": Quantity(
+        "kurtosis": Label(
             Both(
                 "excess kurtosis before gamma, mean over tokens",
                 "γ 之前的超额峰度，对 token 取平均",
             )
         ),
-        "skew": Quantity(Both("skew after LayerNorm of exponential numbers", "指数分布的数经 LayerNorm 之后的偏度")),
-        "deviation": Quantity(Both("deviation after gamma and beta, median", "γ、β 之后的标准差，中位数")),
+        "skew": Label(Both("skew after LayerNorm of exponential numbers", "指数分布的数经 LayerNorm 之后的偏度")),
+        "deviation": Label(Both("deviation after gamma and beta, median", "γ、β 之后的标准差，中位数")),
     },
     setting=Both(
         "States of the text and of seven other sentences before the middle norm, put through LayerNorm without gamma "
@@ -306,15 +317,15 @@ NORMAL = Question(
     ),
     formula=r"\mathbb{E}\!\left[\hat{x}^4\right] - 3 = <kurtosis>, \qquad \mathcal{N}(0, 1): 0",
     papers=(BA_2016,),
-    see=See("layernorm", {"section": "Another norm"}),
+    see=PageLink("layernorm", {"section": "Another norm"}),
     of=BATCHED,
 )
 
 
-def _relations(subject: Subject) -> Measured:
+def _relations(subject: Subject) -> Measurement:
     table = compared(subject)
     layer, batch = table.loc["layer"], table.loc["masked batch"]
-    found = {
+    numbers = {
         "layer_within": float(layer["within"]),
         "batch_within": float(batch["within"]),
         "layer_across": float(layer["across"]),
@@ -327,7 +338,7 @@ def _relations(subject: Subject) -> Measured:
         Both("BatchNorm, across tokens", "BatchNorm，token 之间"),
     ]
     title = Both("order kept (Kendall's tau)", "次序的保持程度（Kendall τ）")
-    return Measured(found, Bars(names, list(found.values()), title, parts=["norm"] * 4))
+    return Measurement(numbers, Bars(names, list(numbers.values()), title, parts=["norm"] * 4))
 
 
 RELATIONS = Question(
@@ -335,20 +346,20 @@ RELATIONS = Question(
     asked=Both(
         "Which norm keeps the relations between a token's features?", "哪种归一化保留 token 内部特征之间的关系？"
     ),
-    said=Both(
+    claim=Both(
         "LayerNorm keeps the relations of features in a token; BatchNorm destroys them.",
         "LayerNorm 保留 token 内部各特征之间的相对关系，BatchNorm 则破坏这种关系。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("LayerNorm keeps the order of a token's features.", "LayerNorm 保持一个 token 内各特征的大小次序。"),
             (at_least("layer_within", 0.999),),
         ),
-        Part(
+        ClaimPart(
             Both("BatchNorm does not.", "BatchNorm 则不保持这一次序。"),
             (at_most("batch_within", 0.95),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Across tokens it is the other way round: BatchNorm keeps a feature's order, LayerNorm does not.",
                 "在 token 之间正好相反：BatchNorm 保持同一特征在各 token 间的次序，LayerNorm 不保持。",
@@ -358,10 +369,10 @@ RELATIONS = Question(
     ),
     measure=_relations,
     numbers={
-        "layer_within": Quantity(Both("order kept in a token, LayerNorm", "token 内次序，LayerNorm")),
-        "batch_within": Quantity(Both("order kept in a token, BatchNorm", "token 内次序，BatchNorm")),
-        "layer_across": Quantity(Both("order kept across tokens, LayerNorm", "token 间次序，LayerNorm")),
-        "batch_across": Quantity(Both("order kept across tokens, BatchNorm", "token 间次序，BatchNorm")),
+        "layer_within": Label(Both("order kept in a token, LayerNorm", "token 内次序，LayerNorm")),
+        "batch_within": Label(Both("order kept in a token, BatchNorm", "token 内次序，BatchNorm")),
+        "layer_across": Label(Both("order kept across tokens, LayerNorm", "token 间次序，LayerNorm")),
+        "batch_across": Label(Both("order kept across tokens, BatchNorm", "token 间次序，BatchNorm")),
     },
     setting=Both(
         "Kendall's tau between before and after the norm, without gamma and beta: 1 where nothing changes places. "
@@ -381,17 +392,17 @@ RELATIONS = Question(
     ),
     formula=r"\tau_{\mathrm{LN}} = <layer_within>, \quad \tau_{\mathrm{BN}} = <batch_within>",
     papers=(BA_2016,),
-    see=See("layernorm", {"section": "Another norm"}),
+    see=PageLink("layernorm", {"section": "Another norm"}),
     of=BATCHED,
 )
 
 
-def _alone(subject: Subject) -> Measured:
+def _alone(subject: Subject) -> Measurement:
     before, after, _ = changed(subject)
     slopes = subject.once("jacobians", normalization.jacobians).set_index("kind")["others"]
-    found = {"attention": "attention", "ffn": "FFN", "layer": "LayerNorm", "batch": "BatchNorm"}
-    numbers = {name: float(slopes[kind]) for name, kind in found.items()}
-    return Measured(
+    kinds = {"attention": "attention", "ffn": "FFN", "layer": "LayerNorm", "batch": "BatchNorm"}
+    numbers = {name: float(slopes[kind]) for name, kind in kinds.items()}
+    return Measurement(
         {"moved": max(before, after), **numbers},
         Bars(
             [
@@ -422,31 +433,31 @@ def _alone(subject: Subject) -> Measured:
 ALONE = Question(
     61,
     asked=Both("Are the tokens of a Transformer computed independently?", "Transformer 中各个 token 是独立计算的吗？"),
-    said=Both(
+    claim=Both(
         "Tokens are processed independently, which is why LayerNorm fits: self-attention's input is position-wise.",
         "Transformer 中每个 token 独立计算，自注意力的输入是位置独立的（position-wise），所以适合用 LayerNorm。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("In this model a token does not depend on the others.", "在该模型中，一个 token 不依赖其他 token。"),
             (at_most("moved", MOVED),),
         ),
-        Part(
+        ClaimPart(
             Both("Attention computes each token by itself.", "注意力对每个 token 单独计算。"),
             (equal("attention", 0),),
         ),
-        Part(
+        ClaimPart(
             Both("The FFN and LayerNorm compute each token by itself.", "FFN 和 LayerNorm 对每个 token 单独计算。"),
             (equal("ffn", 0), equal("layer", 0)),
         ),
     ),
     measure=_alone,
     numbers={
-        "moved": Quantity(Both("largest change of other tokens in this model", "该模型中其他 token 的最大变化")),
-        "attention": Quantity(Both("influence of other tokens in attention", "其他 token 的影响，注意力")),
-        "ffn": Quantity(Both("influence of other tokens in the FFN", "其他 token 的影响，FFN")),
-        "layer": Quantity(Both("influence of other tokens in LayerNorm", "其他 token 的影响，LayerNorm")),
-        "batch": Quantity(Both("influence of other tokens in BatchNorm", "其他 token 的影响，BatchNorm")),
+        "moved": Label(Both("largest change of other tokens in this model", "该模型中其他 token 的最大变化")),
+        "attention": Label(Both("influence of other tokens in attention", "其他 token 的影响，注意力")),
+        "ffn": Label(Both("influence of other tokens in the FFN", "其他 token 的影响，FFN")),
+        "layer": Label(Both("influence of other tokens in LayerNorm", "其他 token 的影响，LayerNorm")),
+        "batch": Label(Both("influence of other tokens in BatchNorm", "其他 token 的影响，BatchNorm")),
     },
     setting=Both(
         "Change: the middle token is replaced by another of the text, last hidden states. Influence: the length of "
@@ -468,12 +479,12 @@ ALONE = Question(
     ),
     formula=r"\left\|\frac{\partial y_i}{\partial x_j}\right\|_{i \neq j}: \quad <attention>, \; <ffn>, \; <layer>",
     papers=(VASWANI_2017,),
-    see=See("layernorm", {"section": "Pre-norm or post-norm"}),
+    see=PageLink("layernorm", {"section": "Pre-norm or post-norm"}),
     of=ANY,
 )
 
 
-def _stability(subject: Subject) -> Measured:
+def _stability(subject: Subject) -> Measurement:
     glorot = subject.once("untrained depth xavier", normalization.through_depth)
     small = subject.once("untrained depth normal", lambda: normalization.through_depth(initialisation="normal"))
     last = int(glorot["layer"].max())
@@ -494,7 +505,7 @@ def _stability(subject: Subject) -> Measured:
         "post-norm, no residual": Both("norm, no residual", "有归一化，无残差"),
         "no norm, no residual": Both("no norm, no residual", "无归一化，无残差"),
     }
-    return Measured(
+    return Measurement(
         {
             "scaled": float(compared(subject)["scaled"]["layer"]),
             "growing": through("pre-norm"),
@@ -525,25 +536,25 @@ def _stability(subject: Subject) -> Measured:
 STABILITY = Question(
     62,
     asked=Both("What is normalisation good for?", "归一化有什么用？"),
-    said=Both(
+    claim=Both(
         "It keeps gradients from vanishing and exploding, makes the initial weights matter less and the scale of the "
         "input not at all.",
         "缓解梯度消失和爆炸，降低对参数初始化的敏感度，并带来尺度不变性。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("LayerNorm gives the same for 1,000 times the input.", "输入放大 1000 倍，LayerNorm 的输出不变。"),
             (below("scaled", 0.1),),
         ),
-        Part(
+        ClaimPart(
             Both("Gradients do not explode with it.", "有归一化，梯度不会爆炸。"),
             (below("growing", "growing_without", times=0.001),),
         ),
-        Part(
+        ClaimPart(
             Both("Without residuals they do not vanish with it.", "没有残差连接时，有归一化梯度也不会消失。"),
             (above("fading", "fading_without", times=1000),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The size of the initial weights matters far less with it.",
                 "有归一化，初始权重的大小影响小得多。",
@@ -553,30 +564,30 @@ STABILITY = Question(
     ),
     measure=_stability,
     numbers={
-        "scaled": Quantity(
+        "scaled": Label(
             Both(
                 "change of LayerNorm's output at 1,000 times the input",
                 "输入放大 1000 倍时 LayerNorm 输出的变化",
             )
         ),
-        "growing": Quantity(Both("gradient, first over last layer, with a norm", "首层与末层梯度之比，有归一化")),
-        "growing_without": Quantity(Both("gradient, first over last layer, no norm", "首层与末层梯度之比，无归一化")),
-        "fading": Quantity(
+        "growing": Label(Both("gradient, first over last layer, with a norm", "首层与末层梯度之比，有归一化")),
+        "growing_without": Label(Both("gradient, first over last layer, no norm", "首层与末层梯度之比，无归一化")),
+        "fading": Label(
             Both("gradient, first over last layer, with a norm and no residual", "首层与末层梯度之比，有归一化、无残差")
         ),
-        "fading_without": Quantity(
+        "fading_without": Label(
             Both(
                 "gradient, first over last layer, no norm and no residual",
                 "首层与末层梯度之比，无归一化、无残差",
             )
         ),
-        "start": Quantity(
+        "start": Label(
             Both(
                 "activation, Glorot over small weights, norm",
                 "激活值之比（Glorot / 小初始权重），有归一化",
             )
         ),
-        "start_without": Quantity(
+        "start_without": Label(
             Both(
                 "activation, Glorot over small weights, no norm",
                 "激活值之比（Glorot / 小初始权重），无归一化",
@@ -605,19 +616,19 @@ STABILITY = Question(
     formula=r"\frac{\|\partial L / \partial h_0\|}{\|\partial L / \partial h_{24}\|}: \quad "
     r"\mathrm{LN}: <growing>, \qquad \varnothing: <growing_without>",
     papers=(BA_2016, XIONG_2020),
-    see=See("layernorm", {"section": "Pre-norm or post-norm"}),
+    see=PageLink("layernorm", {"section": "Pre-norm or post-norm"}),
     of=BATCHED,
 )
 
 
-def _shift(subject: Subject) -> Measured:
+def _shift(subject: Subject) -> Measurement:
     table = subject.once("drift", normalization.drift).set_index("norm")
     names: dict[str, Both | str] = {
         "LayerNorm": "LayerNorm",
         "BatchNorm": "BatchNorm",
         "no norm": Both("no norm", "无归一化"),
     }
-    return Measured(
+    return Measurement(
         {
             "layer": float(table["mean"]["LayerNorm"]),
             "none": float(table["mean"]["no norm"]),
@@ -639,16 +650,16 @@ SHIFT = Question(
         "Do norms help because they reduce internal covariate shift?",
         "归一化有效，是因为减小了内部协变量偏移吗？",
     ),
-    said=Both(
+    claim=Both(
         "While layers before it learn, a layer's inputs move. The norm holds them still, so that learning is easier.",
         "训练中各层输入的分布不断变化（内部协变量偏移），增大了学习难度；归一化缓解了这个问题，所以学得更好。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("With a norm a layer's inputs move less.", "有归一化时，层的输入移动更小。"),
             (below("layer", "none"),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "What moves less learns better: the loss is lower after as many steps.",
                 "移动更小的学得更好：同样步数之后损失更低。",
@@ -658,17 +669,17 @@ SHIFT = Question(
     ),
     measure=_shift,
     numbers={
-        "layer": Quantity(
+        "layer": Label(
             Both(
                 "move in a step with LayerNorm, in deviations",
                 "一步之内的移动，LayerNorm（以标准差为单位）",
             )
         ),
-        "none": Quantity(
+        "none": Label(
             Both("move in a step without a norm, in deviations", "一步之内的移动，无归一化（以标准差为单位）")
         ),
-        "layer_loss": Quantity(Both("last loss with LayerNorm", "最后的损失，LayerNorm"), Both("nats", "nat")),
-        "none_loss": Quantity(Both("last loss without a norm", "最后的损失，无归一化"), Both("nats", "nat")),
+        "layer_loss": Label(Both("last loss with LayerNorm", "最后的损失，LayerNorm"), Both("nats", "nat")),
+        "none_loss": Label(Both("last loss without a norm", "最后的损失，无归一化"), Both("nats", "nat")),
     },
     setting=Both(
         "Encoders of 2 layers and width 32 learn for 60 steps (Adam, 0.003, seed 0) to name the token at each place "
@@ -689,11 +700,11 @@ SHIFT = Question(
     ),
     formula=r"\frac{|\Delta \mu|}{\sigma}: \quad \mathrm{LN}: <layer>, \qquad \varnothing: <none>",
     papers=(IOFFE_2015, SANTURKAR_2018),
-    see=See("layernorm", {"section": "Pre-norm or post-norm", "drift": "true"}),
+    see=PageLink("layernorm", {"section": "Pre-norm or post-norm", "drift": "true"}),
 )
 
 
-def _regularises(subject: Subject) -> Measured:
+def _regularises(subject: Subject) -> Measurement:
     batch = together(subject)
     x, keep = torch.tensor(batch.x), torch.tensor(batch.keep)
     width = x.shape[-1]
@@ -701,18 +712,18 @@ def _regularises(subject: Subject) -> Measured:
         "batch": own_norms.BatchNorm(width, batch.epsilon, masked=True),
         "layer": own_norms.LayerNorm(width, batch.epsilon),
     }
-    found = {}
+    moves = {}
     for name, norm in kinds.items():
         with torch.no_grad():
             first, second = (
                 norm.double().train()(x[rows], keep=keep[rows])[0][keep[0]] for rows in ([0, 1, 2, 3], [0, 4, 5, 6])
             )
-        found[name] = float((first - second).abs().mean())
-    return Measured(
-        found,
+        moves[name] = float((first - second).abs().mean())
+    return Measurement(
+        moves,
         Bars(
             [Both("BatchNorm", "BatchNorm"), Both("LayerNorm", "LayerNorm")],
-            list(found.values()),
+            list(moves.values()),
             Both("mean change of your text in another batch", "你的文本换一个批次后的平均变化"),
             parts=["norm"] * 2,
         ),
@@ -722,24 +733,24 @@ def _regularises(subject: Subject) -> Measured:
 REGULARISES = Question(
     64,
     asked=Both("Does LayerNorm regularise?", "LayerNorm 有正则化效果吗？"),
-    said=Both("Normalisation has some regularising effect.", "归一化能起到一定的正则化效果。"),
+    claim=Both("Normalisation has some regularising effect.", "归一化能起到一定的正则化效果。"),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "BatchNorm adds noise in training: in another batch the same text comes out different.",
                 "BatchNorm 在训练中带来噪声：同一文本换一个批次，结果就不同。",
             ),
             (above("batch", 0.01),),
         ),
-        Part(
+        ClaimPart(
             Both("LayerNorm adds such noise.", "LayerNorm 也带来这种噪声。"),
             (above("layer", 0),),
         ),
     ),
     measure=_regularises,
     numbers={
-        "batch": Quantity(Both("mean change in another batch, BatchNorm", "换批次后的平均变化，BatchNorm")),
-        "layer": Quantity(Both("mean change in another batch, LayerNorm", "换批次后的平均变化，LayerNorm")),
+        "batch": Label(Both("mean change in another batch, BatchNorm", "换批次后的平均变化，BatchNorm")),
+        "layer": Label(Both("mean change in another batch, LayerNorm", "换批次后的平均变化，LayerNorm")),
     },
     setting=Both(
         "The text before the middle norm, once beside three sentences and once beside three others, through the "
@@ -759,11 +770,11 @@ REGULARISES = Question(
         "如果同一个 token 换了批次，LayerNorm 给出的数值不同，结论就被推翻。",
     ),
     papers=(IOFFE_2015, BA_2016),
-    see=See("layernorm", {"section": "Another norm"}),
+    see=PageLink("layernorm", {"section": "Another norm"}),
     of=BATCHED,
 )
 
-STEPS, SEEDS = 200, 3  # of the whole run
+STEPS, SEEDS = 200, 3  # of each training of the long experiment
 LEARNED: tuple[tuple[str, Norm], ...] = (("layer", "layer"), ("batch", "batch"), ("rms", "rms"))
 LEARNED_NAMES = ("LayerNorm", "BatchNorm", "RMSNorm")
 
@@ -772,16 +783,22 @@ def _run(norm: Norm, *, steps: int, seed: int) -> LabRun:
     return LabRun(task="sort", length=8, steps=steps, learning_rate=0.005, switches=Switches(norm=norm), seed=seed)
 
 
-def _best(subject: Subject) -> Measured:
+def _best(subject: Subject) -> Measurement:
     curves = {}
     for name, norm in LEARNED:
         run = _run(norm, steps=50, seed=0)
         curves[name] = list(train(solver(run), run))
-    return Measured(
+    return Measurement(
         {name: curve[-1].loss for name, curve in curves.items()},
         Lines(
             tuple(
-                Series(name, [one.step for one in curve], [one.loss for one in curve], part="norm", dashed=dashed)
+                Series(
+                    name,
+                    [report.step for report in curve],
+                    [report.loss for report in curve],
+                    part="norm",
+                    dashed=dashed,
+                )
                 for name, curve, dashed in zip(LEARNED_NAMES, curves.values(), (False, True, True), strict=True)
             ),
             x_title=Both("step", "训练步数"),
@@ -790,7 +807,7 @@ def _best(subject: Subject) -> Measured:
     )
 
 
-def _learn_whole(subject: Subject, watch: Watch) -> Measured:
+def _learn_whole(subject: Subject, watch: Watch) -> Measurement:
     """Train three seeds of each norm to the end, and test what they have learned."""
     total, done = len(LEARNED) * SEEDS * STEPS, 0
     exact: dict[str, list[float]] = {name: [] for name, _ in LEARNED}
@@ -803,7 +820,7 @@ def _learn_whole(subject: Subject, watch: Watch) -> Measured:
             done += STEPS
             exact[name].append(trial(network, run, times=1).exact_accuracy)
     means = {name: float(np.mean(shares)) for name, shares in exact.items()}
-    return Measured(
+    return Measurement(
         means,
         Bars(
             LEARNED_NAMES,
@@ -817,28 +834,28 @@ def _learn_whole(subject: Subject, watch: Watch) -> Measured:
 BEST = Question(
     65,
     asked=Both("Is LayerNorm the best norm for a Transformer?", "LayerNorm 是 Transformer 的最优选择吗？"),
-    said=Both(
+    claim=Both(
         "LayerNorm is clearly better than BatchNorm, and the best choice for a Transformer.",
         "LayerNorm 显著优于 BatchNorm，是 Transformer 在序列建模任务中的最优选择。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "LayerNorm learns better than BatchNorm, even where no padding is about.",
                 "即使没有填充，LayerNorm 也比 BatchNorm 学得好。",
             ),
             (below("layer", "batch"),),
         ),
-        Part(
+        ClaimPart(
             Both("LayerNorm learns better than RMSNorm.", "LayerNorm 比 RMSNorm 学得好。"),
             (below("layer", "rms"),),
         ),
     ),
     measure=_best,
     numbers={
-        "layer": Quantity(Both("loss with LayerNorm", "损失，LayerNorm"), Both("nats", "nat")),
-        "batch": Quantity(Both("loss with BatchNorm", "损失，BatchNorm"), Both("nats", "nat")),
-        "rms": Quantity(Both("loss with RMSNorm", "损失，RMSNorm"), Both("nats", "nat")),
+        "layer": Label(Both("loss with LayerNorm", "损失，LayerNorm"), Both("nats", "nat")),
+        "batch": Label(Both("loss with BatchNorm", "损失，BatchNorm"), Both("nats", "nat")),
+        "rms": Label(Both("loss with RMSNorm", "损失，RMSNorm"), Both("nats", "nat")),
     },
     setting=Both(
         "The Lab's encoder, 2 layers of width 48, learns to sort 8 digits: 50 steps, learning rate 0.005, seed 0; "
@@ -860,8 +877,8 @@ BEST = Question(
         "如果在各种任务、各个种子上 LayerNorm 都优于其他归一化，结论就被推翻。",
     ),
     papers=(SHEN_2020, ZHANG_2019, XIONG_2020),
-    see=See("lab", {"lab_task": "sort", "lab_b_norm": "batch", "lab_b_positions": "sinusoidal"}),
-    whole=Whole(
+    see=PageLink("lab", {"lab_task": "sort", "lab_b_norm": "batch", "lab_b_positions": "sinusoidal"}),
+    whole=LongExperiment(
         run=_learn_whole,
         about=Both(
             "The same three networks learn for 200 steps from each of three seeds, and sort 256 fresh texts: about 10 "
@@ -869,14 +886,14 @@ BEST = Question(
             "同样三个网络，三个种子各训练 200 步，再给 256 个新的文本排序：单核约 10 秒。",
         ),
         parts=(
-            Part(
+            ClaimPart(
                 Both(
                     "LayerNorm sorts clearly more texts than BatchNorm: 2 % more.",
                     "LayerNorm 排对的文本明显多于 BatchNorm：多 2%。",
                 ),
                 (above("layer", "batch", times=1.02),),
             ),
-            Part(
+            ClaimPart(
                 Both(
                     "LayerNorm sorts clearly more texts than RMSNorm: 2 % more.",
                     "LayerNorm 排对的文本明显多于 RMSNorm：多 2%。",
@@ -885,11 +902,11 @@ BEST = Question(
             ),
         ),
         numbers={
-            "layer": Quantity(Both("texts sorted without a mistake, LayerNorm", "完全排对的文本占比，LayerNorm"), "%"),
-            "batch": Quantity(Both("texts sorted without a mistake, BatchNorm", "完全排对的文本占比，BatchNorm"), "%"),
-            "rms": Quantity(Both("texts sorted without a mistake, RMSNorm", "完全排对的文本占比，RMSNorm"), "%"),
+            "layer": Label(Both("texts sorted without a mistake, LayerNorm", "完全排对的文本占比，LayerNorm"), "%"),
+            "batch": Label(Both("texts sorted without a mistake, BatchNorm", "完全排对的文本占比，BatchNorm"), "%"),
+            "rms": Label(Both("texts sorted without a mistake, RMSNorm", "完全排对的文本占比，RMSNorm"), "%"),
         },
-        stored=Stored(
+        stored=StoredRun(
             {"layer": 0.9973958333333334, "batch": 0.99609375, "rms": 0.9986979166666666},
             command="python -m inspector.questions --only 65 --whole",
             seeds="0, 1, 2",

@@ -15,15 +15,15 @@ from inspector.questions.record.checks import above, around, at_least, at_most, 
 from inspector.questions.record.papers import LIU_2020, QI_2018, SRIVASTAVA_2014, VASWANI_2017, XIONG_2020
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import (
-    Measured,
-    Part,
-    Quantity,
+    ClaimPart,
+    Label,
+    LongExperiment,
+    Measurement,
+    PageLink,
     Question,
-    See,
-    Stored,
+    StoredRun,
     Theme,
     Watch,
-    Whole,
 )
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.trained import courses_drawn, ends, train_both
@@ -48,7 +48,7 @@ def _run(switches: Switches, *, steps: int = 100, rate: float = 0.005) -> LabRun
 # --- 108: warm-up --------------------------------------------------------------------------------------------------
 
 
-def _warm_up() -> Measured:
+def _warm_up() -> Measurement:
     from models.training import lab
     from models.training.tiny import depth
     from models.training.tiny.solvers import solver
@@ -77,7 +77,7 @@ def _warm_up() -> Measured:
         y_title=Both("gradient before the first step", "第一步之前的梯度"),
         log_y=True,
     )
-    return Measured(
+    return Measurement(
         {
             "bent": max(abs(a - b) for a, b in zip(rates, line, strict=True)) / PEAK,
             "post": gradients["post"][-1],
@@ -88,17 +88,19 @@ def _warm_up() -> Measured:
     )
 
 
-def _with_and_without(subject: Subject, watch: Watch) -> Measured:
+def _with_and_without(subject: Subject, watch: Watch) -> Measurement:
     """Train eight post-norm layers with warm-up and without."""
     return _compared(_WARM_UP, watch, Both("with warm-up", "有预热"), Both("without", "无预热"))
 
 
-def _compared(experiment: Experiment, watch: Watch, a: Both, b: Both) -> Measured:
-    """Train both sides from all seeds: the accuracy on fresh texts, mean over seeds, and the curves of the loss."""
+def _compared(experiment: Experiment, watch: Watch, a: Both, b: Both) -> Measurement:
+    """Train both sides from all seeds: mean accuracy on fresh texts over the seeds, and the curves of the loss."""
     courses = train_both(experiment, watch)
-    right_a, right_b = ends(courses, lambda one: one.curve[-1].token_accuracy if one.diverged else _fresh_accuracy(one))
+    right_a, right_b = ends(
+        courses, lambda course: course.curve[-1].token_accuracy if course.diverged else _fresh_accuracy(course)
+    )
     picture = courses_drawn(courses, (a, b), y_title=Both("loss, nats", "损失，nat"), log_y=True)
-    return Measured({"a": sum(right_a) / len(right_a), "b": sum(right_b) / len(right_b)}, picture)
+    return Measurement({"a": sum(right_a) / len(right_a), "b": sum(right_b) / len(right_b)}, picture)
 
 
 def _fresh_accuracy(course: Any) -> float:
@@ -110,13 +112,13 @@ def _fresh_accuracy(course: Any) -> float:
 WARM_UP = Question(
     108,
     asked=Both("Why is the learning rate warmed up?", "为什么要对学习率做预热（warm-up）？"),
-    said=Both(
+    claim=Both(
         "The rate rises linearly at the beginning; that keeps training stable and avoids overfitting.",
         "训练初期学习率线性上升，使训练稳定，并避免过拟合。",
     ),
     parts=(
-        Part(Both("The rate rises linearly.", "学习率线性上升。"), (at_most("bent", 1e-9),)),
-        Part(
+        ClaimPart(Both("The rate rises linearly.", "学习率线性上升。"), (at_most("bent", 1e-9),)),
+        ClaimPart(
             Both(
                 "Post-norm begins with larger gradients in the last layer than pre-norm, so the first steps must be "
                 "small.",
@@ -124,19 +126,19 @@ WARM_UP = Question(
             ),
             (above("post", "pre"),),
         ),
-        Part(
+        ClaimPart(
             Both("Without warm-up the network learns its texts by heart.", "没有预热，网络就会过拟合训练文本。"),
             (above("gap", 0.1),),
         ),
     ),
-    measure=lambda subject: subject.kept("warm-up", _warm_up),
+    measure=lambda subject: subject.cached("warm-up", _warm_up),
     numbers={
-        "bent": Quantity(
+        "bent": Label(
             Both("largest distance of the rising rate from a straight line", "学习率上升段与直线的最大偏差"), "%"
         ),
-        "post": Quantity(Both("gradient of the last of 8 layers, post-norm", "8 层中最后一层的梯度，Post-LN")),
-        "pre": Quantity(Both("gradient of the last of 8 layers, pre-norm", "8 层中最后一层的梯度，Pre-LN")),
-        "gap": Quantity(Both("loss on fresh texts less training loss", "新文本损失减训练损失"), Both("nats", "nat")),
+        "post": Label(Both("gradient of the last of 8 layers, post-norm", "8 层中最后一层的梯度，Post-LN")),
+        "pre": Label(Both("gradient of the last of 8 layers, pre-norm", "8 层中最后一层的梯度，Pre-LN")),
+        "gap": Label(Both("loss on fresh texts less training loss", "新文本损失减训练损失"), Both("nats", "nat")),
     },
     setting=Both(
         "The paper's schedule (d = 512, 4,000 steps of warm-up). Gradients: the Lab's Transformer with 8 layers "
@@ -158,7 +160,7 @@ WARM_UP = Question(
     ),
     formula=r"\eta_t = \eta \frac{t}{w}, \qquad |\nabla W_L|: \; <post> \;(\mathrm{Post}), \; <pre> \;(\mathrm{Pre})",
     papers=(VASWANI_2017, LIU_2020, XIONG_2020),
-    see=See(
+    see=PageLink(
         "lab",
         {
             "lab_steps": "200",
@@ -169,7 +171,7 @@ WARM_UP = Question(
             "lab_b_positions": "sinusoidal",
         },
     ),
-    whole=Whole(
+    whole=LongExperiment(
         run=_with_and_without,
         about=Both(
             "The Lab's Transformer with 8 post-norm layers learns to write 8 digits in reverse, 200 steps at a rate "
@@ -178,14 +180,16 @@ WARM_UP = Question(
             "单核约半分钟。",
         ),
         parts=(
-            Part(Both("With warm-up it learns.", "有预热时能学会。"), (above("a", 0.9),)),
-            Part(Both("Without, it does no better than guessing.", "没有预热时与乱猜差不多。"), (below("b", GUESSED),)),
+            ClaimPart(Both("With warm-up it learns.", "有预热时能学会。"), (above("a", 0.9),)),
+            ClaimPart(
+                Both("Without, it does no better than guessing.", "没有预热时与乱猜差不多。"), (below("b", GUESSED),)
+            ),
         ),
         numbers={
-            "a": Quantity(Both("digits right with warm-up", "有预热时的正确率"), "%"),
-            "b": Quantity(Both("digits right without warm-up", "无预热时的正确率"), "%"),
+            "a": Label(Both("digits right with warm-up", "有预热时的正确率"), "%"),
+            "b": Label(Both("digits right without warm-up", "无预热时的正确率"), "%"),
         },
-        stored=Stored(
+        stored=StoredRun(
             {"a": 1.0, "b": 0.109},
             command="python -m inspector.questions --only 108 --whole",
             seeds="0",
@@ -198,7 +202,7 @@ WARM_UP = Question(
 # --- 111: the rate, and dropout ------------------------------------------------------------------------------------
 
 
-def _rate_and_dropout() -> Measured:
+def _rate_and_dropout() -> Measurement:
     from models.training import lab
     from models.training.tiny.solvers import solver
 
@@ -230,7 +234,7 @@ def _rate_and_dropout() -> Measured:
         log_y=True,
         mark_x=float(WARMUP),
     )
-    return Measured(
+    return Measurement(
         {
             "peak": max(rates),
             "later": rates[-1] / max(rates),
@@ -243,8 +247,8 @@ def _rate_and_dropout() -> Measured:
     )
 
 
-def _scores(found: Tensor) -> Tensor:
-    return found.float()
+def _scores(logits: Tensor) -> Tensor:
+    return logits.float()
 
 
 RATE = Question(
@@ -253,41 +257,41 @@ RATE = Question(
         "How is the learning rate set, where does dropout stand, and what of testing?",
         "Transformer 训练时学习率怎么设？Dropout 加在哪里，测试时呢？",
     ),
-    said=Both(
+    claim=Both(
         "The rate rises for 4,000 steps and then falls with the root of the step; dropout of 0.1 on what each "
         "sublayer gives and on the embeddings, off in testing.",
         "学习率先线性升 4000 步，再与步数的平方根成反比下降；每个子层输出和嵌入上用 0.1 的 Dropout，测试时关闭。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("The largest rate at d = 512 is 0.0007.", "d = 512 时学习率最大约 0.0007。"),
             (near("peak", 0.000699, within=0.001),),
         ),
-        Part(
+        ClaimPart(
             Both("Ten times the steps, and it is divided by √10.", "步数变为 10 倍，学习率除以 √10。"),
             (near("later", 1 / math.sqrt(10), within=0.001),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "One number in ten becomes 0, and the others are divided by 0.9.", "十分之一的数变为 0，其余除以 0.9。"
             ),
             (around("zero", 0.1, within=0.005), near("kept", 1 / 0.9, within=0.001)),
         ),
-        Part(
+        ClaimPart(
             Both("In training two runs differ, in testing they do not.", "训练时两次前向结果不同，测试时相同。"),
             (above("training", 0), equal("testing", 0)),
         ),
     ),
-    measure=lambda subject: subject.kept("rate and dropout", _rate_and_dropout),
+    measure=lambda subject: subject.cached("rate and dropout", _rate_and_dropout),
     numbers={
-        "peak": Quantity(Both("largest learning rate", "最大学习率")),
-        "later": Quantity(
+        "peak": Label(Both("largest learning rate", "最大学习率")),
+        "later": Label(
             Both("learning rate at step 40,000, relative to the largest", "第 40000 步的学习率，相对最大学习率")
         ),
-        "zero": Quantity(Both("numbers that dropout sets to 0", "被 Dropout 置零的比例"), "%"),
-        "kept": Quantity(Both("factor of the numbers that dropout keeps", "未被 Dropout 置零的数所乘的系数")),
-        "training": Quantity(Both("difference of two runs in training, largest", "训练模式两次前向的最大差")),
-        "testing": Quantity(Both("difference of two runs in testing, largest", "测试模式两次前向的最大差")),
+        "zero": Label(Both("numbers that dropout sets to 0", "被 Dropout 置零的比例"), "%"),
+        "kept": Label(Both("factor of the numbers that dropout keeps", "未被 Dropout 置零的数所乘的系数")),
+        "training": Label(Both("difference of two runs in training, largest", "训练模式两次前向的最大差")),
+        "testing": Label(Both("difference of two runs in testing, largest", "测试模式两次前向的最大差")),
     },
     setting=Both(
         "The schedule that trains this project's models, at the paper's numbers; 100,000 ones through dropout of 0.1, "
@@ -307,7 +311,7 @@ RATE = Question(
     formula=r"\eta_t = d^{-1/2} \min(t^{-1/2}, \, t \, w^{-3/2}), \quad \max \eta = <peak>, \qquad \frac{1}{1 - "
     r"p} = <kept>",
     papers=(VASWANI_2017, SRIVASTAVA_2014),
-    see=See("lab", {"lab_b_dropout": "0.1", "lab_b_positions": "sinusoidal"}),
+    see=PageLink("lab", {"lab_b_dropout": "0.1", "lab_b_positions": "sinusoidal"}),
 )
 
 
@@ -330,7 +334,7 @@ def _variants() -> Iterator[tuple[str, Switches]]:
         yield ", ".join(f"{name}={value}" for name, value in change.items()), replace(plain, **change)
 
 
-def _built() -> Measured:
+def _built() -> Measurement:
     from models.training import lab
     from models.training.tiny.solvers import solver
 
@@ -358,7 +362,7 @@ def _built() -> Measured:
         Both("output moved by the one change, before training", "只改一处后输出的变化，训练之前"),
         log=True,
     )
-    return Measured(
+    return Measurement(
         {
             "listed": float(listed),
             "ran": float(len(moved)),
@@ -371,18 +375,18 @@ def _built() -> Measured:
 VARIANTS = Question(
     112,
     asked=Both("Which variants of the Transformer are there?", "Transformer 有哪些变体？"),
-    said=Both(
+    claim=Both(
         "Many: other positions (RoPE, ALiBi, T5), norms (RMSNorm, pre-norm), activations (SwiGLU), shared keys (MQA, "
         "GQA), windows, shared layers; each changes one part.",
         "很多：位置编码（RoPE、ALiBi、T5）、归一化（RMSNorm、Pre-LN）、激活函数（SwiGLU）、共享 K/V（MQA、GQA）、"
         "窗口注意力、跨层共享参数等，各改动一个部件。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("There are at least twenty that change one part alone.", "只改一个部件的变体至少有二十种。"),
             (at_least("ran", 20),),
         ),
-        Part(
+        ClaimPart(
             Both("Each gives another result than the original.", "每一种的结果都与原版不同。"),
             (
                 at_least(
@@ -392,11 +396,11 @@ VARIANTS = Question(
             ),
         ),
     ),
-    measure=lambda subject: subject.kept("variants", _built),
+    measure=lambda subject: subject.cached("variants", _built),
     numbers={
-        "listed": Quantity(Both("changes that the Lab has", "Lab 中可做的改动")),
-        "ran": Quantity(Both("changes that can be built and run on this task", "能在该任务上搭建并运行的改动")),
-        "changed": Quantity(Both("changes with another result than the original", "结果与原版不同的改动")),
+        "listed": Label(Both("changes that the Lab has", "Lab 中可做的改动")),
+        "ran": Label(Both("changes that can be built and run on this task", "能在该任务上搭建并运行的改动")),
+        "changed": Label(Both("changes with another result than the original", "结果与原版不同的改动")),
     },
     setting=Both(
         "Every choice of this project's Transformer beside the paper's, read from its own code, one at a time: the "
@@ -415,14 +419,14 @@ VARIANTS = Question(
     ),
     formula=r"\#\{v : f_v(x) \neq f(x)\} = <changed>, \qquad \#\{v\} = <ran>",
     papers=(VASWANI_2017,),
-    see=See("lab", {}),
+    see=PageLink("lab", {}),
 )
 
 
 # --- 113: word vectors ---------------------------------------------------------------------------------------------
 
 
-def _word_vectors() -> Measured:
+def _word_vectors() -> Measurement:
     from models.training import lab
     from models.training.tiny.solvers import solver
 
@@ -449,7 +453,7 @@ def _word_vectors() -> Measured:
         x_title=Both("step", "训练步数"),
         y_title=Both("words right, of those that are trained", "训练用词的正确率"),
     )
-    return Measured(
+    return Measurement(
         {
             "seen_random": seen["random"],
             "seen_taken": seen["frozen"],
@@ -460,7 +464,7 @@ def _word_vectors() -> Measured:
     )
 
 
-def _both_embeddings(subject: Subject, watch: Watch) -> Measured:
+def _both_embeddings(subject: Subject, watch: Watch) -> Measurement:
     """Train with random and with mini-bert's embeddings, from three seeds each."""
     return _compared(_TAKEN, watch, Both("random", "随机初始化"), Both("pretrained", "预训练"))
 
@@ -468,37 +472,33 @@ def _both_embeddings(subject: Subject, watch: Watch) -> Measured:
 WORD_VECTORS = Question(
     113,
     asked=Both("Can a Transformer start from pretrained word vectors?", "Transformer 可以用预训练词向量初始化吗？"),
-    said=Both(
+    claim=Both(
         "It can, and it is not always better: it helps where there is little to learn from.",
         "可以，但不一定更好：数据少时帮助大。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("The network learns with pretrained vectors.", "用预训练词向量也能学会。"), (above("seen_taken", 0.8),)
         ),
-        Part(
+        ClaimPart(
             Both("On words that are trained, random ones are as good.", "对训练中出现的词，随机初始化一样好。"),
             (at_least("seen_random", "seen_taken", times=0.95),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "On words that no training saw pretrained vectors help.", "对训练中没有出现的词，预训练词向量有帮助。"
             ),
             (above("unseen_taken", "unseen_random"),),
         ),
     ),
-    measure=lambda subject: subject.kept("word vectors", _word_vectors),
+    measure=lambda subject: subject.cached("word vectors", _word_vectors),
     numbers={
-        "seen_random": Quantity(
+        "seen_random": Label(
             Both("trained words right, random vectors", "训练过的词的正确率，随机初始化的词向量"), "%"
         ),
-        "seen_taken": Quantity(
-            Both("trained words right, pretrained vectors", "训练过的词的正确率，预训练词向量"), "%"
-        ),
-        "unseen_random": Quantity(
-            Both("unseen words right, random vectors", "未见词的正确率，随机初始化的词向量"), "%"
-        ),
-        "unseen_taken": Quantity(Both("unseen words right, pretrained vectors", "未见词的正确率，预训练词向量"), "%"),
+        "seen_taken": Label(Both("trained words right, pretrained vectors", "训练过的词的正确率，预训练词向量"), "%"),
+        "unseen_random": Label(Both("unseen words right, random vectors", "未见词的正确率，随机初始化的词向量"), "%"),
+        "unseen_taken": Label(Both("unseen words right, pretrained vectors", "未见词的正确率，预训练词向量"), "%"),
     },
     setting=Both(
         f"The Lab's Transformer tells the kind of a word, of ten, {KINDS_STEPS} steps, seed 0: with random vectors "
@@ -517,15 +517,15 @@ WORD_VECTORS = Question(
     ),
     formula=r"a_{seen}: \; <seen_random>, <seen_taken> \qquad a_{unseen}: \; <unseen_random>, <unseen_taken>",
     papers=(QI_2018,),
-    see=See("lab", {"lab_task": "kinds", "lab_steps": "100", "lab_b_embeddings": "frozen"}),
-    whole=Whole(
+    see=PageLink("lab", {"lab_task": "kinds", "lab_steps": "100", "lab_b_embeddings": "frozen"}),
+    whole=LongExperiment(
         run=_both_embeddings,
         about=Both(
             "The same task, 100 steps, from three seeds each; about half a minute on one core.",
             "同一任务，100 步，各用三个种子；单核约半分钟。",
         ),
         parts=(
-            Part(
+            ClaimPart(
                 Both("On unseen words pretrained vectors are better.", "对未见词，预训练词向量更好。"),
                 (
                     above(
@@ -536,10 +536,10 @@ WORD_VECTORS = Question(
             ),
         ),
         numbers={
-            "a": Quantity(Both("unseen words right, random vectors", "未见词的正确率，随机初始化的词向量"), "%"),
-            "b": Quantity(Both("unseen words right, pretrained vectors", "未见词的正确率，预训练词向量"), "%"),
+            "a": Label(Both("unseen words right, random vectors", "未见词的正确率，随机初始化的词向量"), "%"),
+            "b": Label(Both("unseen words right, pretrained vectors", "未见词的正确率，预训练词向量"), "%"),
         },
-        stored=Stored(
+        stored=StoredRun(
             {"a": 0.135, "b": 0.905},
             command="python -m inspector.questions --only 113 --whole",
             seeds="0, 1, 2",

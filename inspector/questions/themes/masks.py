@@ -12,8 +12,8 @@ from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, below, equal
 from inspector.questions.record.kinds import ANY, DECODER, ENCODER, Kind
 from inspector.questions.record.papers import DEVLIN_2019, VASWANI_2017
-from inspector.questions.record.picture import Bars, Lines, Map, Series
-from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
+from inspector.questions.record.picture import Bars, Heatmap, Lines, Series
+from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.together import MOVED, changed, read_of, sentences
 from models.transformer.runner import OwnRunner
@@ -37,13 +37,13 @@ PACKS = Kind(
 
 
 def _three(subject: Subject) -> tuple[str, ...]:
-    """The reader's text, a long sentence and a very short one: some of them are padded, whatever the text is."""
+    """The reader's text, a long sentence and a very short one, so that some text is padded."""
     beside = sentences(subject)
     return read_of(subject), beside[-1], beside[0]
 
 
 def _side(subject: Subject) -> batches.Layout:
-    """The side of the padding: of a decoder the left, for on the right its causal mask hides the padding anyway."""
+    """The side of the padding: left for a decoder, whose causal mask hides padding on the right anyway."""
     return "left" if subject.loaded.shape == "decoder" else "right"
 
 
@@ -75,7 +75,7 @@ def _leaks(subject: Subject, *, before_scale: bool = False, added: bool = False)
     return subject.once(f"leaks {before_scale} {added}", make)
 
 
-def _padding_mask(subject: Subject) -> Measured:
+def _padding_mask(subject: Subject) -> Measurement:
     table = _leaks(subject)["leak"].xs("float32", level="dtype")
     whole = subject.once(
         "padding through the model",
@@ -83,7 +83,7 @@ def _padding_mask(subject: Subject) -> Measured:
     )
     shares = whole.set_index("fill")["relative"]
     fills = ["-inf", "x 0", "no mask"]
-    return Measured(
+    return Measurement(
         {
             "infinite": float(table["-inf"]),
             "zero": float(table["x 0"]),
@@ -105,18 +105,18 @@ PADDING = Question(
     asked=Both(
         "Why are scores of padding set to −∞ before the softmax?", "为什么要在 softmax 之前把填充位置的分数设为 −∞？"
     ),
-    said=Both(
+    claim=Both(
         "Padding has to be masked before the softmax with −∞, so that its weight is 0. Zeros are not enough, for "
         "e⁰ = 1.",
         "填充位置要在 softmax 之前设为 −∞，这样权重才是 0；填 0 不行，因为 e⁰ = 1。",
     ),
     parts=(
-        Part(Both("With −∞ padding gets no weight.", "设为 −∞ 后，填充的权重为 0。"), (equal("infinite", 0),)),
-        Part(
+        ClaimPart(Both("With −∞ padding gets no weight.", "设为 −∞ 后，填充的权重为 0。"), (equal("infinite", 0),)),
+        ClaimPart(
             Both("With a score of 0 it gets a good share.", "分数设为 0 时，填充会分到不少权重。"),
             (above("zero", 0.01),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Masked, a text comes out as if it were alone; without a mask it does not.",
                 "加了掩码，文本的结果与单独读取时相同；不加掩码就不同。",
@@ -126,13 +126,11 @@ PADDING = Question(
     ),
     measure=_padding_mask,
     numbers={
-        "infinite": Quantity(Both("weight on padding with −∞", "设为 −∞ 时落在填充上的权重"), "%"),
-        "zero": Quantity(Both("weight on padding with 0", "设为 0 时落在填充上的权重"), "%"),
-        "none": Quantity(Both("weight on padding without a mask", "不加掩码时落在填充上的权重"), "%"),
-        "moved": Quantity(Both("change of a text's states, with the mask", "有掩码时文本隐藏状态的变化"), "%"),
-        "moved_without": Quantity(
-            Both("change of a text's states, without the mask", "无掩码时文本隐藏状态的变化"), "%"
-        ),
+        "infinite": Label(Both("weight on padding with −∞", "设为 −∞ 时落在填充上的权重"), "%"),
+        "zero": Label(Both("weight on padding with 0", "设为 0 时落在填充上的权重"), "%"),
+        "none": Label(Both("weight on padding without a mask", "不加掩码时落在填充上的权重"), "%"),
+        "moved": Label(Both("change of a text's states, with the mask", "有掩码时文本隐藏状态的变化"), "%"),
+        "moved_without": Label(Both("change of a text's states, without the mask", "无掩码时文本隐藏状态的变化"), "%"),
     },
     setting=Both(
         "The text, a long sentence and a very short one, padded on the right, or on the left for a decoder, whose "
@@ -156,12 +154,12 @@ PADDING = Question(
     ),
     formula=r"\frac{e^{0}}{\sum_j e^{s_j}}: <zero>, \qquad \frac{e^{-\infty}}{\sum_j e^{s_j}} = <infinite>",
     papers=(VASWANI_2017,),
-    see=See("batch", {"section": "Where a mask leaks"}),
+    see=PageLink("batch", {"section": "Where a mask leaks"}),
     of=ANY,
 )
 
 
-def _large(subject: Subject) -> Measured:
+def _large(subject: Subject) -> Measurement:
     table = _leaks(subject)
     batch = _padded(subject)
     longest = batch.row_of(max(range(len(batch.texts)), key=batch.lengths.__getitem__)).trace
@@ -169,7 +167,7 @@ def _large(subject: Subject) -> Measured:
     scores = longest.scores(layer=site.layer, head=0, stream=site.stream, call=site.call)[-1]
     nothing = batches.nothing_to_see(scores[scores > -1e30]).set_index("mask")["sum"]
     fills = ["-1e9", "-1e4", "-20", "-10", "x 0"]
-    return Measured(
+    return Measurement(
         {
             "float32": float(table["leak"]["-1e9", "float32"]),
             "bfloat16": float(table["leak"]["-1e9", "bfloat16"]),
@@ -189,29 +187,29 @@ def _large(subject: Subject) -> Measured:
 LARGE = Question(
     68,
     asked=Both("Does −1e9 mask as well as −∞?", "用 −1e9 代替 −∞ 做掩码可以吗？"),
-    said=Both(
+    claim=Both(
         "A very small number such as −1e9 will do: after the softmax it is 0.",
         "取一个很小的数（如 −1e9）即可，softmax 之后就是 0。",
     ),
     parts=(
-        Part(Both("In float32 padding gets no weight.", "float32 下填充的权重为 0。"), (equal("float32", 0),)),
-        Part(Both("In bfloat16 it gets none either.", "bfloat16 下也为 0。"), (equal("bfloat16", 0),)),
-        Part(
+        ClaimPart(Both("In float32 padding gets no weight.", "float32 下填充的权重为 0。"), (equal("float32", 0),)),
+        ClaimPart(Both("In bfloat16 it gets none either.", "bfloat16 下也为 0。"), (equal("bfloat16", 0),)),
+        ClaimPart(
             Both("Float16 cannot hold it: torch refuses.", "float16 存不下这个数：torch 会报错。"),
             (equal("raises", 1),),
         ),
-        Part(
+        ClaimPart(
             Both("It has to be that small: −10 leaks.", "数必须足够小：−10 就会泄漏。"),
             (above("ten", 1e-9),),
         ),
     ),
     measure=_large,
     numbers={
-        "float32": Quantity(Both("weight on padding, −1e9 in float32", "落在填充上的权重，float32 下 −1e9"), "%"),
-        "bfloat16": Quantity(Both("weight on padding, −1e9 in bfloat16", "落在填充上的权重，bfloat16 下 −1e9"), "%"),
-        "raises": Quantity(Both("share of heads that raise, −1e9 in float16", "float16 下 −1e9 报错的头的占比"), "%"),
-        "ten": Quantity(Both("weight on padding, −10 in float32", "落在填充上的权重，float32 下 −10"), "%"),
-        "nothing": Quantity(
+        "float32": Label(Both("weight on padding, −1e9 in float32", "落在填充上的权重，float32 下 −1e9"), "%"),
+        "bfloat16": Label(Both("weight on padding, −1e9 in bfloat16", "落在填充上的权重，bfloat16 下 −1e9"), "%"),
+        "raises": Label(Both("share of heads that raise, −1e9 in float16", "float16 下 −1e9 报错的头的占比"), "%"),
+        "ten": Label(Both("weight on padding, −10 in float32", "落在填充上的权重，float32 下 −10"), "%"),
+        "nothing": Label(
             Both("sum of the weights of a query that may see nothing, −1e9", "什么都不能看的查询，−1e9 下权重之和")
         ),
     },
@@ -233,18 +231,18 @@ LARGE = Question(
     ),
     formula=r"e^{-10^9} \to <float32>, \qquad e^{-10}: <ten>",
     papers=(VASWANI_2017,),
-    see=See("batch", {"section": "Where a mask leaks"}),
+    see=PageLink("batch", {"section": "Where a mask leaks"}),
     of=ANY,
 )
 
 
-def _order(subject: Subject) -> Measured:
+def _order(subject: Subject) -> Measurement:
     before, after = (
         _leaks(subject, before_scale=first, added=True).xs("float32", level="dtype") for first in (True, False)
     )
     fills = ["-inf", "-1e9", "-20", "-10"]
     apart = (before["leak"] - after["leak"]).abs()
-    return Measured(
+    return Measurement(
         {
             "infinite": float(apart["-inf"]),
             "billion": float(apart["-1e9"]),
@@ -264,22 +262,22 @@ def _order(subject: Subject) -> Measured:
 ORDER = Question(
     69,
     asked=Both("Is the mask added before the scale or after?", "掩码应该在缩放之前加，还是之后加？"),
-    said=Both("softmax((QKᵀ + M) / √d_k) V: the mask first.", "softmax((QKᵀ + M) / √d_k) V：先加掩码，再除以 √d_k。"),
+    claim=Both("softmax((QKᵀ + M) / √d_k) V: the mask first.", "softmax((QKᵀ + M) / √d_k) V：先加掩码，再除以 √d_k。"),
     parts=(
-        Part(Both("With −∞ the order does not matter.", "用 −∞ 时，先后无所谓。"), (equal("infinite", 0),)),
-        Part(Both("With −1e9 it does not matter.", "用 −1e9 时，先后无所谓。"), (equal("billion", 0),)),
-        Part(
+        ClaimPart(Both("With −∞ the order does not matter.", "用 −∞ 时，先后无所谓。"), (equal("infinite", 0),)),
+        ClaimPart(Both("With −1e9 it does not matter.", "用 −1e9 时，先后无所谓。"), (equal("billion", 0),)),
+        ClaimPart(
             Both("With any M it does not matter, −20 for one.", "不管 M 取多少都无所谓，比如 −20。"),
             (below("twenty", 1e-6),),
         ),
     ),
     measure=_order,
     numbers={
-        "infinite": Quantity(Both("difference in the weight on padding, −∞", "落在填充上的权重之差，−∞"), "%"),
-        "billion": Quantity(Both("difference in the weight on padding, −1e9", "落在填充上的权重之差，−1e9"), "%"),
-        "twenty": Quantity(Both("difference in the weight on padding, −20", "落在填充上的权重之差，−20"), "%"),
-        "before": Quantity(Both("weight on padding, −20 before the scale", "落在填充上的权重，−20 在缩放之前"), "%"),
-        "after": Quantity(Both("weight on padding, −20 after the scale", "落在填充上的权重，−20 在缩放之后"), "%"),
+        "infinite": Label(Both("difference in the weight on padding, −∞", "落在填充上的权重之差，−∞"), "%"),
+        "billion": Label(Both("difference in the weight on padding, −1e9", "落在填充上的权重之差，−1e9"), "%"),
+        "twenty": Label(Both("difference in the weight on padding, −20", "落在填充上的权重之差，−20"), "%"),
+        "before": Label(Both("weight on padding, −20 before the scale", "落在填充上的权重，−20 在缩放之前"), "%"),
+        "after": Label(Both("weight on padding, −20 after the scale", "落在填充上的权重，−20 在缩放之后"), "%"),
     },
     setting=Both(
         "The batch and heads of question 67 in float32; M is added to the scores once before the model's scale and "
@@ -299,12 +297,14 @@ ORDER = Question(
     formula=r"\mathrm{softmax}\!\left(\frac{QK^\top + M}{\sqrt{d_k}}\right): <before>, \qquad "
     r"\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right): <after> \qquad (M = -20)",
     papers=(VASWANI_2017,),
-    see=See("batch", {"section": "Where a mask leaks", "mask_order": "Mask before the scale", "mask_way": "Added"}),
+    see=PageLink(
+        "batch", {"section": "Where a mask leaks", "mask_order": "Mask before the scale", "mask_way": "Added"}
+    ),
     of=ANY,
 )
 
 
-def _name(subject: Subject) -> Measured:
+def _name(subject: Subject) -> Measurement:
     batch = _padded(subject)
     site = batch.rows[0].trace.sites[0]
     seen = [
@@ -312,17 +312,17 @@ def _name(subject: Subject) -> Measured:
         for text in range(len(batch.texts))
     ]
     longest, shortest = (pick(range(len(seen)), key=batch.lengths.__getitem__) for pick in (max, min))
-    own = seen[longest].query_owner == longest
-    full, short = seen[longest].mask[own][:, own], seen[shortest]
+    of_longest = seen[longest].query_owner == longest
+    full, short = seen[longest].mask[of_longest][:, of_longest], seen[shortest]
     real = short.query_owner == shortest
-    return Measured(
+    return Measurement(
         {
             "later": float((~full).sum()),
-            "tokens": float(own.sum()),
+            "tokens": float(of_longest.sum()),
             "padding": float((~short.mask[real][:, short.key_owner < 0]).sum()),
-            "weight": max(one.to_masked for one in seen),
+            "weight": max(text.to_masked for text in seen),
         },
-        Map(
+        Heatmap(
             short.mask.astype(np.float32),
             rows=short.queries,
             columns=short.keys,
@@ -337,19 +337,19 @@ def _name(subject: Subject) -> Measured:
 NAME = Question(
     70,
     asked=Both("Does “masked multi-head attention” mean the padding mask?", "“Masked 多头注意力”说的是填充掩码吗？"),
-    said=Both(
+    claim=Both(
         "Masked multi-head attention sets the scores of padding to −∞.",
         "Masked 多头注意力就是把填充位置的注意力分数设为 −∞。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "It hides padding alone: in a text without padding nothing is hidden.",
                 "它只遮填充：没有填充的文本中什么也不遮。",
             ),
             (equal("later", 0),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "It hides padding too: one mask can hide both, and neither gets weight.",
                 "它也遮填充：一个掩码可以同时遮住填充和后文，两者权重都为 0。",
@@ -359,10 +359,10 @@ NAME = Question(
     ),
     measure=_name,
     numbers={
-        "later": Quantity(Both("cells hidden in a text without padding", "没有填充的文本中被遮住的格子数")),
-        "tokens": Quantity(Both("tokens of the text without padding", "没有填充的文本的 token 数")),
-        "padding": Quantity(Both("cells of padding hidden in the shortest text", "最短文本中被遮住的填充格子数")),
-        "weight": Quantity(Both("weight on all that is masked", "落在被遮住位置上的权重"), "%"),
+        "later": Label(Both("cells hidden in a text without padding", "没有填充的文本中被遮住的格子数")),
+        "tokens": Label(Both("tokens of the text without padding", "没有填充的文本的 token 数")),
+        "padding": Label(Both("cells of padding hidden in the shortest text", "最短文本中被遮住的填充格子数")),
+        "weight": Label(Both("weight on all that is masked", "落在被遮住位置上的权重"), "%"),
     },
     setting=Both(
         "A decoder's first layer, on the batch of question 67, padded on the left. The text without padding is the "
@@ -382,7 +382,7 @@ NAME = Question(
     ),
     formula=r"\frac{n (n - 1)}{2}, \; n = <tokens>: \quad <later>",
     papers=(VASWANI_2017,),
-    see=See("batch", {"section": "What each token sees"}),
+    see=PageLink("batch", {"section": "What each token sees"}),
     of=DECODER,
 )
 
@@ -402,29 +402,29 @@ def _moves(table: pd.DataFrame) -> Lines:
     )
 
 
-def _future(subject: Subject) -> Measured:
+def _future(subject: Subject) -> Measurement:
     before, after, table = changed(subject)
     encoder, *_ = changed(subject.of("minilm"))
-    return Measured({"before": before, "after": after, "encoder": encoder}, _moves(table))
+    return Measurement({"before": before, "after": after, "encoder": encoder}, _moves(table))
 
 
 FUTURE = Question(
     71,
     asked=Both("Does the causal mask stop all leakage from the future?", "因果掩码能完全防止未来信息泄露吗？"),
-    said=Both(
+    claim=Both(
         "The mask in the decoder hides later tokens, so that no token knows what comes after it.",
         "解码器的掩码遮住当前 token 之后的位置，防止未来信息泄露。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("A changed token moves no token before it.", "改动一个 token，它之前的 token 都不变。"),
             (below("before", MOVED),),
         ),
-        Part(
+        ClaimPart(
             Both("It moves those after it.", "它之后的 token 会变。"),
             (above("after", MOVED),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Without the mask, in an encoder, it moves those before it too.",
                 "没有这种掩码的编码器中，之前的也会变。",
@@ -434,9 +434,9 @@ FUTURE = Question(
     ),
     measure=_future,
     numbers={
-        "before": Quantity(Both("largest change before the changed token", "被改动的 token 之前的最大变化")),
-        "after": Quantity(Both("largest change after the changed token", "被改动的 token 之后的最大变化")),
-        "encoder": Quantity(
+        "before": Label(Both("largest change before the changed token", "被改动的 token 之前的最大变化")),
+        "after": Label(Both("largest change after the changed token", "被改动的 token 之后的最大变化")),
+        "encoder": Label(
             Both(
                 "largest change before the changed token, encoder (minilm)",
                 "被改动的 token 之前的最大变化，编码器（minilm）",
@@ -461,12 +461,12 @@ FUTURE = Question(
     ),
     formula=r"\max_{i < t} \left|\Delta h_i\right| = <before>, \qquad \max_{i > t} \left|\Delta h_i\right| = <after>",
     papers=(VASWANI_2017,),
-    see=See("batch", {"section": "One token changed"}),
+    see=PageLink("batch", {"section": "One token changed"}),
     of=DECODER,
 )
 
 
-def _bert(subject: Subject) -> Measured:
+def _bert(subject: Subject) -> Measurement:
     before, _, table = changed(subject)
     crossed = subject.of("translator").trace
     records = [crossed.record_of(site.layer, site.stream) for site in crossed.sites if site.stream == "cross"]
@@ -477,9 +477,9 @@ def _bert(subject: Subject) -> Measured:
         if record.mask is not None
     )
     cells = sum(queries * keys for queries, keys in sizes)
-    own = sum(site.stream == "cross" for site in subject.trace.sites)
-    return Measured(
-        {"cross": float(own), "before": before, "hidden": float(hidden), "cells": float(cells)},
+    cross_calls = sum(site.stream == "cross" for site in subject.trace.sites)
+    return Measurement(
+        {"cross": float(cross_calls), "before": before, "hidden": float(hidden), "cells": float(cells)},
         _moves(table),
     )
 
@@ -490,36 +490,36 @@ BERT = Question(
         "How do the masks of BERT's encoder and decoder differ?",
         "BERT 的编码器与解码器的掩码有什么区别？",
     ),
-    said=Both(
+    claim=Both(
         "BERT's decoder has a mask against the future, and the mask of its cross-attention keeps later positions "
         "hidden.",
         "BERT 的解码器用掩码遮住后文，并用交叉注意力的掩码遮住靠后的位置。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("BERT has a decoder, with cross-attention.", "BERT 有带交叉注意力的解码器。"),
             (above("cross", 0),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Later tokens are hidden from earlier ones in BERT.",
                 "在 BERT 中，前面的 token 看不到后面的 token。",
             ),
             (below("before", MOVED),),
         ),
-        Part(
+        ClaimPart(
             Both("The mask of cross-attention hides later source tokens.", "交叉注意力的掩码遮住靠后的源端 token。"),
             (above("hidden", 0),),
         ),
     ),
     measure=_bert,
     numbers={
-        "cross": Quantity(Both("layers of cross-attention in this encoder", "该编码器中的交叉注意力层数")),
-        "before": Quantity(Both("largest change before the changed token", "被改动的 token 之前的最大变化")),
-        "hidden": Quantity(
+        "cross": Label(Both("layers of cross-attention in this encoder", "该编码器中的交叉注意力层数")),
+        "before": Label(Both("largest change before the changed token", "被改动的 token 之前的最大变化")),
+        "hidden": Label(
             Both("cells hidden in the translator's cross-attention", "translator 交叉注意力中被遮住的格子数")
         ),
-        "cells": Quantity(Both("all cells of the translator's cross-attention", "translator 交叉注意力的格子总数")),
+        "cells": Label(Both("all cells of the translator's cross-attention", "translator 交叉注意力的格子总数")),
     },
     setting=Both(
         "The encoder on the text, its middle token changed as in question 71. Cross-attention is that of the "
@@ -539,27 +539,27 @@ BERT = Question(
         "如果某个 BERT 中后面的 token 不能影响前面的 token，结论就被推翻。",
     ),
     papers=(DEVLIN_2019, VASWANI_2017),
-    see=See("batch", {"section": "One token changed"}),
+    see=PageLink("batch", {"section": "One token changed"}),
     of=ENCODER,
 )
 
 
-def _lengths(subject: Subject) -> Measured:
+def _lengths(subject: Subject) -> Measurement:
     beside = sentences(subject)
     texts = (read_of(subject), beside[1], beside[0])
     alone, padded, packed = (batches.read(subject.loaded, texts, layout=way) for way in ("alone", "right", "packed"))
-    found = batches.compare(packed, alone)
+    differences = batches.compare(packed, alone)
     widths = {row.trace.output.shape[1] for row in alone.rows}
-    return Measured(
+    return Measurement(
         {
             "padding": float(padded.padding),
             "packed": float(packed.padding),
-            "difference": float(found["relative"].max()),
+            "difference": float(differences["relative"].max()),
             "widths": float(len(widths)),
         },
         Bars(
             [Both("padded", "填充"), Both("packed in one row", "拼成一行"), Both("one by one", "逐个读取")],
-            [float(one.cells) for one in (padded, packed, alone)],
+            [float(batch.cells) for batch in (padded, packed, alone)],
             Both("cells computed", "要计算的格子数"),
             parts=["attention"] * 3,
         ),
@@ -569,38 +569,38 @@ def _lengths(subject: Subject) -> Measured:
 LENGTHS = Question(
     73,
     asked=Both("Must all texts of a batch have the same length?", "同一批次内的文本长度必须一样吗？"),
-    said=Both(
+    claim=Both(
         "Batches may differ in length; within a batch all texts must be equally long; the vector's width is fixed.",
         "不同批次的长度可以不同；同一批次内所有文本的 token 数必须一致；向量维度固定不变。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "In one tensor with a row for each text the shorter ones are padded.",
                 "每个文本占张量一行时，短文本要填充。",
             ),
             (above("padding", 0),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "There is no other way to read texts of several lengths in one pass with the same result.",
                 "除此之外，没有别的办法在一次前向中读取长度不同的文本并得到同样的结果。",
             ),
             (above("difference", MOVED),),
         ),
-        Part(
+        ClaimPart(
             Both("The width of a token's vector is the same in all.", "所有文本的 token 向量维度相同。"),
             (equal("widths", 1),),
         ),
     ),
     measure=_lengths,
     numbers={
-        "padding": Quantity(Both("cells of padding, a row for each text", "每个文本一行时的填充格子数")),
-        "packed": Quantity(Both("cells of padding, packed in one row", "拼成一行时的填充格子数")),
-        "difference": Quantity(
+        "padding": Label(Both("cells of padding, a row for each text", "每个文本一行时的填充格子数")),
+        "packed": Label(Both("cells of padding, packed in one row", "拼成一行时的填充格子数")),
+        "difference": Label(
             Both("difference of packed states from each text alone", "拼成一行与单独读取的隐藏状态之差"), "%"
         ),
-        "widths": Quantity(Both("different widths of a vector", "向量维度的种数")),
+        "widths": Label(Both("different widths of a vector", "向量维度的种数")),
     },
     setting=Both(
         "The text and two short sentences, padded on the right, packed in one row with a block-diagonal mask, and "
@@ -618,7 +618,7 @@ LENGTHS = Question(
         "Packed texts whose states differ from those of each text alone by more than rounding.",
         "如果拼成一行后各文本的隐藏状态与单独读取相比超出舍入误差，结论就被推翻。",
     ),
-    see=See("batch", {"section": "Packed texts"}),
+    see=PageLink("batch", {"section": "Packed texts"}),
     of=PACKS,
 )
 

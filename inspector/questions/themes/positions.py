@@ -16,7 +16,7 @@ from inspector.questions.record.checks import above, at_least, at_most, below, e
 from inspector.questions.record.kinds import ENCODER, Kind
 from inspector.questions.record.papers import HAVIV_2022, KE_2021, PRESS_2022, SHAW_2018, SU_2021, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
-from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
+from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
 from inspector.questions.record.subject import Subject
 
 ROWS, WIDTH, APART = 512, 128, 7  # of the sinusoidal table that is looked at alone
@@ -33,8 +33,8 @@ def _named_positions(loaded: models.LoadedModel) -> bool:
 
 
 def _learned(loaded: models.LoadedModel) -> bool:
-    own = getattr(loaded.config, "positions", None)
-    return own == "learned" if isinstance(own, str) else _named_positions(loaded)
+    positions = getattr(loaded.config, "positions", None)
+    return positions == "learned" if isinstance(positions, str) else _named_positions(loaded)
 
 
 SINUSOIDAL = Kind(
@@ -59,17 +59,17 @@ GOES_ON = Kind(
 )
 
 
-def _order(subject: Subject) -> Measured:
+def _order(subject: Subject) -> Measurement:
     if sum(not special for special in subject.trace.special) < 2:
         raise UnanswerableError(
             "The text has one token of its own, so there is no other order; write a longer one.",
             "文本只有一个 token，没有别的顺序，请写长一些。",
         )
-    found = interventions.reorder(subject.loaded, subject.trace, "reverse")
-    if found.without is None:
+    reordered = interventions.reorder(subject.loaded, subject.trace, "reverse")
+    if reordered.without is None:
         raise UnanswerableError(
-            f"The positions of {subject.loaded.card.id} cannot be taken away: {found.kept}.",
-            f"无法去掉 {subject.loaded.card.id} 的位置信息（{found.kept}）。",
+            f"The positions of {subject.loaded.card.id} cannot be taken away: {reordered.kept}.",
+            f"无法去掉 {subject.loaded.card.id} 的位置信息（{reordered.kept}）。",
         )
     decoder = subject.of("mini-gpt")
     causal = subject.once(
@@ -77,8 +77,8 @@ def _order(subject: Subject) -> Measured:
     )
     assert causal is not None
     numbers = {
-        "without": float(np.nanmax(found.without)),
-        "with": float(np.nanmean(found.changed)),
+        "without": float(np.nanmax(reordered.without)),
+        "with": float(np.nanmean(reordered.changed)),
         "causal": float(np.nanmean(causal)),
     }
     names = (
@@ -86,7 +86,7 @@ def _order(subject: Subject) -> Measured:
         Both("encoder", "编码器"),
         Both("decoder, no positions", "解码器，无位置编码"),
     )
-    return Measured(
+    return Measurement(
         numbers,
         Bars(
             names,
@@ -100,23 +100,23 @@ def _order(subject: Subject) -> Measured:
 ORDER = Question(
     74,
     asked=Both("Is attention blind to order without positions?", "没有位置编码，注意力就不知道顺序吗？"),
-    said=Both(
+    claim=Both(
         "Self-attention alone does not know the order of the tokens; the position encoding brings it in.",
         "自注意力本身不区分 token 的先后，顺序信息来自位置编码。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Without positions an encoder gives each token the same state in any order.",
                 "去掉位置编码，编码器在任何顺序下给每个 token 的状态都相同。",
             ),
             (below("without", 1e-4),),
         ),
-        Part(
+        ClaimPart(
             Both("With positions the states depend on the order.", "有位置编码时，状态随顺序而变。"),
             (above("with", 0.01),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "A causal mask tells the order too: a decoder without positions is not blind.",
                 "因果掩码也能带来顺序：没有位置编码的解码器并非不知道顺序。",
@@ -126,16 +126,16 @@ ORDER = Question(
     ),
     measure=_order,
     numbers={
-        "without": Quantity(
+        "without": Label(
             Both(
                 "change of the states without positions, largest of all tokens",
                 "无位置编码时状态的变化，各 token 中最大",
             )
         ),
-        "with": Quantity(
+        "with": Label(
             Both("change of the states with positions, mean of all tokens", "有位置编码时状态的变化，各 token 平均")
         ),
-        "causal": Quantity(
+        "causal": Label(
             Both(
                 "change of the states in a decoder without positions, mean of all tokens",
                 "解码器无位置编码时状态的变化，各 token 平均",
@@ -160,12 +160,12 @@ ORDER = Question(
     ),
     formula=r"\frac{\|f(Px) - P f(x)\|}{\|f(x)\|} = <without>",
     papers=(VASWANI_2017, HAVIV_2022),
-    see=See("positions", {"section": "Does it matter"}),
+    see=PageLink("positions", {"section": "Does it matter"}),
     of=ENCODER,
 )
 
 
-def _formula(subject: Subject) -> Measured:
+def _formula(subject: Subject) -> Measurement:
     table = positional.table(subject.loaded).astype(np.float64)
     rows, width = table.shape
     places, pairs = np.arange(rows)[:, None], np.arange(width) // 2
@@ -176,8 +176,8 @@ def _formula(subject: Subject) -> Measured:
         return values
 
     by_dimension = made(np.arange(width))
-    names = [f"{one}" for one in (0, 2, 8)]
-    return Measured(
+    names = [f"{dimension}" for dimension in (0, 2, 8)]
+    return Measurement(
         {
             "off": float(np.abs(table - made(pairs)).max()),
             "dimension": float(np.abs(table - by_dimension).max()),
@@ -198,16 +198,16 @@ def _formula(subject: Subject) -> Measured:
 FORMULA = Question(
     75,
     asked=Both("Is this the formula of the sinusoidal encoding?", "这就是正弦位置编码的公式吗？"),
-    said=Both(
+    claim=Both(
         "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d)).",
         "PE(pos, 2i) = sin(pos / 10000^(2i/d))，PE(pos, 2i+1) = cos(pos / 10000^(2i/d))。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("The table that a model adds is this formula's.", "模型加上的表就是按这个公式算出来的。"),
             (below("off", 1e-4),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "i counts pairs of dimensions, 0 to d/2 − 1; as a dimension's own index it gives another table.",
                 "i 是维度对的编号，从 0 到 d/2 − 1；若当成维度编号，得到的就是另一张表。",
@@ -217,14 +217,14 @@ FORMULA = Question(
     ),
     measure=_formula,
     numbers={
-        "off": Quantity(Both("largest difference of the table from the formula", "表与公式的最大差")),
-        "dimension": Quantity(
+        "off": Label(Both("largest difference of the table from the formula", "表与公式的最大差")),
+        "dimension": Label(
             Both(
                 "largest difference of the table from the formula with i as a dimension's index",
                 "把 i 当作维度编号时，表与公式的最大差",
             )
         ),
-        "last": Quantity(Both("angle of one step in the slowest pair", "最慢一对维度每走一步转过的角度"), "rad"),
+        "last": Label(Both("angle of one step in the slowest pair", "最慢一对维度每走一步转过的角度"), "rad"),
     },
     setting=Both(
         "All rows of the table that the model adds to its tokens, read off the model; the formula in float64.",
@@ -244,17 +244,17 @@ FORMULA = Question(
     formula=r"PE_{p,2i} = \sin\frac{p}{10000^{2i/d}}, \quad PE_{p,2i+1} = \cos\frac{p}{10000^{2i/d}}, "
     r"\quad 0 \le i < \tfrac{d}{2}: \ <off>",
     papers=(VASWANI_2017,),
-    see=See("positions", {"section": "The curves"}),
+    see=PageLink("positions", {"section": "The curves"}),
     of=SINUSOIDAL,
 )
 
 
-def _shift(subject: Subject) -> Measured:
+def _shift(subject: Subject) -> Measurement:
     table = positional.sinusoidal(ROWS, WIDTH)
     turned = positional.shift_residual(table, distance=APART)
     assert turned is not None
     seen, unseen = positional.fitted_shift(table, distance=APART)
-    return Measured(
+    return Measurement(
         {"turned": turned, "seen": seen, "unseen": unseen},
         Bars(
             [
@@ -272,16 +272,16 @@ def _shift(subject: Subject) -> Measured:
 SHIFT = Question(
     76,
     asked=Both("Is PE(p + k) a linear function of PE(p)?", "PE(p + k) 能由 PE(p) 线性表示吗？"),
-    said=Both(
+    claim=Both(
         "For any fixed k, PE(p + k) is a linear function of PE(p).",
         "对任意固定的 k，PE(p + k) 都能由 PE(p) 线性表示。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("One rotation takes PE(p) to PE(p + k), for every p.", "同一个旋转矩阵把每个 PE(p) 变成 PE(p + k)。"),
             (below("turned", ROUNDING),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "The matrix is known from the formula; one that is fitted to some positions fails at others.",
                 "这个矩阵要由公式推出；只用一部分位置拟合出的矩阵，到其他位置就不成立。",
@@ -291,9 +291,9 @@ SHIFT = Question(
     ),
     measure=_shift,
     numbers={
-        "turned": Quantity(Both("error of the rotation, all positions", "旋转矩阵的误差，所有位置")),
-        "seen": Quantity(Both("error of a fitted matrix where it was fitted", "拟合矩阵在拟合位置上的误差")),
-        "unseen": Quantity(Both("error of a fitted matrix elsewhere", "拟合矩阵在其他位置上的误差")),
+        "turned": Label(Both("error of the rotation, all positions", "旋转矩阵的误差，所有位置")),
+        "seen": Label(Both("error of a fitted matrix where it was fitted", "拟合矩阵在拟合位置上的误差")),
+        "unseen": Label(Both("error of a fitted matrix elsewhere", "拟合矩阵在其他位置上的误差")),
     },
     setting=Both(
         "The sinusoidal table of 512 positions and 128 dimensions in float64, k = 7. Fitted: least squares on the "
@@ -315,17 +315,17 @@ SHIFT = Question(
     r"\sin\omega k\\ -\sin\omega k & \cos\omega k\end{pmatrix}\begin{pmatrix}\sin\omega p\\ \cos\omega p\end{pmatrix}"
     r": \ <turned>",
     papers=(VASWANI_2017,),
-    see=See("positions", {"section": "By distance"}),
+    see=PageLink("positions", {"section": "By distance"}),
 )
 
 
-def _products(subject: Subject) -> Measured:
+def _products(subject: Subject) -> Measurement:
     table = positional.sinusoidal(ROWS, WIDTH)
     products = positional.by_distance(table @ table.T)
     means = products.set_index("distance")["mean"]
     ahead = means[means.index >= 0].to_numpy()
     projected = _kinds(subject)["sinusoidal"][0]
-    return Measured(
+    return Measurement(
         {
             "spread": float(products["std"].max()),
             "turned": float(np.abs(ahead - means[means.index <= 0].to_numpy()[::-1]).max()),
@@ -354,18 +354,20 @@ PRODUCTS = Question(
     asked=Both(
         "Does the product of two position vectors depend on their distance alone?", "两个位置编码的点积只与距离有关吗？"
     ),
-    said=Both(
+    claim=Both(
         "PE(p) · PE(p + k) depends on k alone, not on p; it is the distance, but not the direction.",
         "PE(p)·PE(p + k) 只与 k 有关，与 p 无关；它反映距离，但不反映方向。",
     ),
     parts=(
-        Part(Both("The product is the same for every p.", "对任何 p，点积都相同。"), (below("spread", ROUNDING),)),
-        Part(Both("The product is the same for k and −k.", "对 k 和 −k，点积相同。"), (below("turned", ROUNDING),)),
-        Part(
+        ClaimPart(Both("The product is the same for every p.", "对任何 p，点积都相同。"), (below("spread", ROUNDING),)),
+        ClaimPart(
+            Both("The product is the same for k and −k.", "对 k 和 −k，点积相同。"), (below("turned", ROUNDING),)
+        ),
+        ClaimPart(
             Both("The product does not fall steadily with the distance.", "点积并不随距离单调下降。"),
             (at_least("rises", 1),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Behind W_Q and W_K the product depends on the place too.", "经过 W_Q、W_K 之后，点积也与所在位置有关。"
             ),
@@ -374,12 +376,12 @@ PRODUCTS = Question(
     ),
     measure=_products,
     numbers={
-        "spread": Quantity(
+        "spread": Label(
             Both("standard deviation of the product at one distance, largest", "同一距离上点积的标准差，最大值")
         ),
-        "turned": Quantity(Both("difference of the products at k and −k, largest", "k 与 −k 处点积之差，最大值")),
-        "rises": Quantity(Both("distances at which the product rises", "点积反而上升的距离个数")),
-        "projected": Quantity(
+        "turned": Label(Both("difference of the products at k and −k, largest", "k 与 −k 处点积之差，最大值")),
+        "rises": Label(Both("distances at which the product rises", "点积反而上升的距离个数")),
+        "projected": Label(
             Both("range of scores at distance 8, behind W_Q and W_K", "经过 W_Q、W_K 之后，距离 8 上分数的极差")
         ),
     },
@@ -401,11 +403,11 @@ PRODUCTS = Question(
     ),
     formula=r"PE_p \cdot PE_{p+k} = \sum_i \cos(\omega_i k), \quad \sigma_p = <spread>",
     papers=(VASWANI_2017, SU_2021),
-    see=See("positions", {"section": "By distance"}),
+    see=PageLink("positions", {"section": "By distance"}),
 )
 
 
-def _longer(subject: Subject) -> Measured:
+def _longer(subject: Subject) -> Measurement:
     far = positional.sinusoidal(20_000, WIDTH)[-1]
     table = positional.longer(subject.loaded)
     longest = subject.loaded.max_tokens
@@ -415,7 +417,7 @@ def _longer(subject: Subject) -> Measured:
     def mean(part: pd.DataFrame, column: str) -> float:
         return float(np.average(part[column], weights=part["tokens"]))
 
-    return Measured(
+    return Measurement(
         {
             "row": float((far**2).sum() / (WIDTH / 2)),
             "inside": mean(within, "at_once"),
@@ -442,16 +444,16 @@ def _longer(subject: Subject) -> Measured:
 LONGER = Question(
     78,
     asked=Both("Can a formula for positions read texts of any length?", "用公式算的位置编码能处理任意长度吗？"),
-    said=Both(
+    claim=Both(
         "A position encoding that is a formula handles sequences of any length, longer than those in training too.",
         "用公式给出的位置编码可以处理任意长度的序列，包括比训练时更长的。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("The formula has a row for every position.", "公式对每个位置都算得出编码。"),
             (near("row", 1, within=0.001),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "A model reads on beyond its longest text as well as in windows that fit.",
                 "超出最大长度时，模型一次读完与分窗口读一样好。",
@@ -461,17 +463,17 @@ LONGER = Question(
     ),
     measure=_longer,
     numbers={
-        "row": Quantity(
+        "row": Label(
             Both("squared length of the row of position 19,999, over d/2", "位置 19999 的编码的平方和 / (d/2)")
         ),
-        "inside": Quantity(
+        "inside": Label(
             Both("surprise at positions within the longest text", "最大长度以内的惊异度"), Both("bits", "比特")
         ),
-        "beyond": Quantity(
+        "beyond": Label(
             Both("surprise beyond the longest text, read at once", "超出最大长度部分的惊异度，一次读完"),
             Both("bits", "比特"),
         ),
-        "windows": Quantity(
+        "windows": Label(
             Both("surprise beyond the longest text, read in windows", "超出最大长度部分的惊异度，分窗口读"),
             Both("bits", "比特"),
         ),
@@ -493,13 +495,13 @@ LONGER = Question(
     ),
     formula=r"-\log_2 p: \quad <beyond> \ (p \ge L), \qquad <windows> \ (p < L)",
     papers=(VASWANI_2017, PRESS_2022),
-    see=See("positions", {"section": "Longer than trained"}),
+    see=PageLink("positions", {"section": "Longer than trained"}),
     of=GOES_ON,
 )
 
 
 def _reads(loaded: models.LoadedModel, count: int) -> bool:
-    """True if the network takes so many tokens; its tokenizer, which would cut them, is not asked."""
+    """True if the network takes `count` tokens; the tokenizer, which would cut them, is not asked."""
     ids = torch.tensor([[loaded.encode("a").ids[0]] * count])
     try:
         with torch.inference_mode():
@@ -509,7 +511,7 @@ def _reads(loaded: models.LoadedModel, count: int) -> bool:
     return bool(torch.isfinite(hidden).all())
 
 
-def _ends(subject: Subject) -> Measured:
+def _ends(subject: Subject) -> Measurement:
     loaded = subject.loaded
     tables = positional.tables(loaded)
     if not tables:
@@ -520,7 +522,7 @@ def _ends(subject: Subject) -> Measured:
     rows = len(tables[0].values)
     formula = subject.of(GOES_ON.instead).loaded
     values = tables[0].values
-    return Measured(
+    return Measurement(
         {
             "rows": float(rows),
             "longest": float(loaded.max_tokens),
@@ -542,20 +544,20 @@ def _ends(subject: Subject) -> Measured:
 ENDS = Question(
     79,
     asked=Both("Does a learned position table end?", "可学习的位置编码有长度上限吗？"),
-    said=Both(
+    claim=Both(
         "With learned positions a model cannot read texts longer than the table that was trained.",
         "如果位置编码是学出来的，模型就不能处理比这张训练好的表更长的文本。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("The table has a row for each position up to the longest text.", "最大长度以内，每个位置占表中一行。"),
             (at_least("rows", "longest"),),
         ),
-        Part(
+        ClaimPart(
             Both("A text one token longer is an error.", "再长一个 token 就会报错。"),
             (equal("raised", 1),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Where a formula turns queries and keys (RoPE), it is no error.",
                 "用公式旋转 Q、K 的模型（RoPE）不会报错。",
@@ -565,17 +567,15 @@ ENDS = Question(
     ),
     measure=_ends,
     numbers={
-        "rows": Quantity(Both("rows of the table of positions", "位置编码表的行数")),
-        "longest": Quantity(
-            Both("longest text that the model reads", "模型能读的最大长度"), Both("tokens", "个 token")
-        ),
-        "raised": Quantity(
+        "rows": Label(Both("rows of the table of positions", "位置编码表的行数")),
+        "longest": Label(Both("longest text that the model reads", "模型能读的最大长度"), Both("tokens", "个 token")),
+        "raised": Label(
             Both(
                 "one token more than the table has rows raises an error (1: yes)",
                 "比表的行数多一个 token 时是否报错（1：是）",
             )
         ),
-        "read": Quantity(
+        "read": Label(
             Both(
                 "a model with RoPE reads one token more than its longest text (1: yes)",
                 "使用 RoPE 的模型能比最大长度多读一个 token（1：是）",
@@ -600,12 +600,12 @@ ENDS = Question(
     ),
     formula=r"P \in \mathbb{R}^{<rows> \times d}",
     papers=(VASWANI_2017,),
-    see=See("positions", {"section": "The curves"}),
+    see=PageLink("positions", {"section": "The curves"}),
     of=LEARNED,
 )
 
 
-def _disturbed(subject: Subject) -> Measured:
+def _disturbed(subject: Subject) -> Measurement:
     split = interventions.split_scores(subject.loaded, subject.trace)
     draw, width = np.random.default_rng(0), 512
     table = positional.sinusoidal(256, width)
@@ -617,7 +617,7 @@ def _disturbed(subject: Subject) -> Measured:
 
     terms = [split.terms(head) for head in range(split.heads)]
     shares = {name: float(np.mean([np.abs(term[name]).mean() for term in terms])) for name in interventions.PARTS}
-    return Measured(
+    return Measurement(
         {
             "bare": cosine(token),
             "scaled": cosine(token * width**0.5),
@@ -641,43 +641,43 @@ def _disturbed(subject: Subject) -> Measured:
 DISTURBED = Question(
     80,
     asked=Both("Does adding a position disturb the token's vector?", "位置编码直接相加，会破坏词向量吗？"),
-    said=Both(
+    claim=Both(
         "No: it is only an addition, and the token's meaning stays as it was.",
         "不会：只是相加而已，词向量的语义不受影响。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "A small random embedding, N(0, 1/d), keeps its direction.",
                 "方差为 1/d 的随机嵌入加上位置编码后，方向基本不变。",
             ),
             (above("bare", HALF_TURNED),),
         ),
-        Part(
+        ClaimPart(
             Both("Multiplied by √d first, it keeps its direction.", "先乘以 √d 再相加，方向基本不变。"),
             (above("scaled", HALF_TURNED),),
         ),
-        Part(
+        ClaimPart(
             Both("In this model a token keeps its direction.", "在该模型中，token 向量的方向基本不变。"),
             (above("model", HALF_TURNED),),
         ),
-        Part(
+        ClaimPart(
             Both("The first layer's scores come from the tokens alone.", "第一层的分数只来自 token 内容。"),
             (below("position", 0.01),),
         ),
     ),
     measure=_disturbed,
     numbers={
-        "bare": Quantity(Both("cosine of x and x + PE, x from N(0, 1/d)", "x 与 x + PE 的余弦，x 取自 N(0, 1/d)")),
-        "scaled": Quantity(
+        "bare": Label(Both("cosine of x and x + PE, x from N(0, 1/d)", "x 与 x + PE 的余弦，x 取自 N(0, 1/d)")),
+        "scaled": Label(
             Both("cosine of √d x and √d x + PE, x from N(0, 1/d)", "√d x 与 √d x + PE 的余弦，x 取自 N(0, 1/d)")
         ),
-        "model": Quantity(
+        "model": Label(
             Both(
                 "cosine of x and x + PE in this model, mean over tokens", "该模型中 x 与 x + PE 的余弦，对 token 取平均"
             )
         ),
-        "position": Quantity(Both("part of scores that involves a position", "分数中与位置有关的部分"), "%"),
+        "position": Label(Both("part of scores that involves a position", "分数中与位置有关的部分"), "%"),
     },
     setting=Both(
         "Random: 256 vectors of width 512, seed 0, with the sinusoidal table. Model: the vectors and the scores of "
@@ -697,14 +697,14 @@ DISTURBED = Question(
     ),
     formula=r"\cos(x, x + PE) = <bare>, \qquad \cos(\sqrt{d}\,x, \sqrt{d}\,x + PE) = <scaled>",
     papers=(VASWANI_2017, KE_2021),
-    see=See("positions", {"section": "Does it matter"}),
+    see=PageLink("positions", {"section": "Does it matter"}),
     of=LEARNED,
 )
 
 
-def _others(subject: Subject) -> Measured:
-    found = _kinds(subject)
-    relative = {kind: found[kind] for kind in ("shaw", "xl", "t5", "rope", "alibi")}
+def _others(subject: Subject) -> Measurement:
+    by_kind = _kinds(subject)
+    relative = {kind: by_kind[kind] for kind in ("shaw", "xl", "t5", "rope", "alibi")}
     names: dict[str, Both | str] = {
         "sinusoidal": Both("sinusoidal", "正弦"),
         "learned": Both("learned", "可学习"),
@@ -714,16 +714,16 @@ def _others(subject: Subject) -> Measured:
         "rope": "RoPE",
         "alibi": "ALiBi",
     }
-    return Measured(
+    return Measurement(
         {
             "same": max(same for same, _ in relative.values()),
-            "rope": found["rope"][0],
+            "rope": by_kind["rope"][0],
             "others": min(others for _, others in relative.values()),
-            "absolute": min(found["sinusoidal"][0], found["learned"][0]),
+            "absolute": min(by_kind["sinusoidal"][0], by_kind["learned"][0]),
         },
         Bars(
             [names[kind] for kind in kinds.KINDS],
-            [max(found[kind][0], 1e-16) for kind in kinds.KINDS],
+            [max(by_kind[kind][0], 1e-16) for kind in kinds.KINDS],
             Both("range of scores at one distance", "同一距离上分数的极差"),
             log=True,
         ),
@@ -733,45 +733,45 @@ def _others(subject: Subject) -> Measured:
 OTHERS = Question(
     81,
     asked=Both("Are the other position encodings all relative?", "其他位置编码都是相对位置编码吗？"),
-    said=Both(
+    claim=Both(
         "Shaw's, Transformer-XL's, T5's, RoPE and ALiBi make a score depend on the distance of two tokens, not on "
         "where they stand.",
         "Shaw、Transformer-XL、T5、RoPE、ALiBi 让分数取决于两个 token 的距离，而不是它们的绝对位置。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("At one distance their scores are the same everywhere.", "距离相同，分数处处相同。"),
             (below("same", ROUNDING),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "So are those of RoPE, although it turns by the absolute position.",
                 "RoPE 虽按绝对位置旋转，分数也是如此。",
             ),
             (below("rope", ROUNDING),),
         ),
-        Part(
+        ClaimPart(
             Both("At another distance the scores are others.", "距离不同，分数就不同。"),
             (above("others", 0.01),),
         ),
-        Part(
+        ClaimPart(
             Both("With added tables a score depends on the place.", "相加式的位置编码，分数与所在位置有关。"),
             (above("absolute", 0.01),),
         ),
     ),
     measure=_others,
     numbers={
-        "same": Quantity(
+        "same": Label(
             Both("range of scores at distance 8, largest of the five kinds", "距离 8 上分数的极差，五种方法中最大")
         ),
-        "rope": Quantity(Both("range of scores at distance 8, RoPE", "距离 8 上分数的极差，RoPE")),
-        "others": Quantity(
+        "rope": Label(Both("range of scores at distance 8, RoPE", "距离 8 上分数的极差，RoPE")),
+        "others": Label(
             Both(
                 "range of scores over distances 0 to 32, smallest of the five kinds",
                 "距离 0 到 32 上分数的极差，五种方法中最小",
             )
         ),
-        "absolute": Quantity(
+        "absolute": Label(
             Both(
                 "range of scores at distance 8, added tables, smaller of the two",
                 "距离 8 上分数的极差，两种相加式中较小",
@@ -794,14 +794,14 @@ OTHERS = Question(
     ),
     formula=r"(R_m q) \cdot (R_n k) = q \cdot R_{n-m} k: \ <rope>",
     papers=(SHAW_2018, SU_2021, PRESS_2022),
-    see=See("positions", {"section": "The kinds"}),
+    see=PageLink("positions", {"section": "The kinds"}),
 )
 
 
-def _parallel(subject: Subject) -> Measured:
+def _parallel(subject: Subject) -> Measurement:
     table = subject.once("inputs shuffled", lambda: distance.shuffled(distance.Setting())).set_index("network")
     recurrent = table.loc[["tanh-RNN", "GRU", "LSTM"]]
-    return Measured(
+    return Measurement(
         {
             "recurrent": float(recurrent["change"].min()),
             "bare": float(table["change"]["attention"]),
@@ -827,18 +827,20 @@ PARALLEL = Question(
         "Do positions stand in for recurrence and let all tokens be read at once?",
         "位置编码代替了循环，从而可以并行吗？",
     ),
-    said=Both(
+    claim=Both(
         "An RNN knows the order by reading one token after the other. With positions attention knows it too, and "
         "reads all tokens at once.",
         "RNN 靠逐个读入知道顺序；有了位置编码，注意力不必循环也知道顺序，于是可以并行。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("An RNN knows the order, and its steps wait for one another.", "RNN 知道顺序，但各步必须依次等待。"),
             (above("recurrent", 0.01), above("waits", 1)),
         ),
-        Part(Both("Attention alone does not know the order.", "单独的注意力不知道顺序。"), (below("bare", ROUNDING),)),
-        Part(
+        ClaimPart(
+            Both("Attention alone does not know the order.", "单独的注意力不知道顺序。"), (below("bare", ROUNDING),)
+        ),
+        ClaimPart(
             Both(
                 "With positions attention knows it, and no token waits for another.",
                 "加上位置编码后，注意力知道顺序，且各 token 互不等待。",
@@ -848,25 +850,25 @@ PARALLEL = Question(
     ),
     measure=_parallel,
     numbers={
-        "recurrent": Quantity(
+        "recurrent": Label(
             Both(
                 "change when the inputs are shuffled, smallest of RNN, GRU, LSTM",
                 "打乱输入后输出的变化，RNN、GRU、LSTM 中最小",
             )
         ),
-        "bare": Quantity(Both("change when the inputs are shuffled, attention", "打乱输入后输出的变化，注意力")),
-        "placed": Quantity(
+        "bare": Label(Both("change when the inputs are shuffled, attention", "打乱输入后输出的变化，注意力")),
+        "placed": Label(
             Both(
                 "change when the inputs are shuffled, attention with positions",
                 "打乱输入后输出的变化，注意力加位置编码",
             )
         ),
-        "waits": Quantity(
+        "waits": Label(
             Both(
                 "steps that wait for one another, fewest of RNN, GRU, LSTM", "必须依次进行的步数，RNN、GRU、LSTM 中最少"
             )
         ),
-        "steps": Quantity(
+        "steps": Label(
             Both("steps that wait for one another, attention with positions", "必须依次进行的步数，注意力加位置编码")
         ),
     },
@@ -885,7 +887,7 @@ PARALLEL = Question(
     ),
     formula=r"h_t = f(h_{t-1}, x_t): <waits>, \qquad \mathrm{softmax}(QK^\top)V: <steps>",
     papers=(VASWANI_2017,),
-    see=See("time", {}),
+    see=PageLink("time", {}),
 )
 
 

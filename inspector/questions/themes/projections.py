@@ -1,4 +1,4 @@
-"""Queries, keys and values: what each projection is for, and what happens without. Questions 26 to 33."""
+"""Queries, keys and values: what each projection is for, and what happens without them. Questions 26 to 33."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from torch import Tensor
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below
 from inspector.questions.record.papers import KITAEV_2020, VASWANI_2017
-from inspector.questions.record.picture import Bars, Map
-from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
+from inspector.questions.record.picture import Bars, Heatmap
+from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.inside import blocks_of, stream_of
 from inspector.questions.themes.queries import SEES_QUERIES, layers_of, of_each_head
@@ -34,8 +34,8 @@ DRAWS = 20
 
 def _weights(query: Tensor, key: Tensor) -> Floats:
     """softmax(Q K^T / sqrt(d_k)) of each head, without a mask: [H, T, T]."""
-    found: Floats = (query @ key.mT * query.shape[-1] ** -0.5).softmax(dim=-1).numpy()
-    return found
+    weights: Floats = (query @ key.mT * query.shape[-1] ** -0.5).softmax(dim=-1).numpy()
+    return weights
 
 
 def _tied_weights(record: AttentionRecord) -> Floats:
@@ -45,22 +45,22 @@ def _tied_weights(record: AttentionRecord) -> Floats:
 
 def _on_diagonal(weights: Floats) -> tuple[float, float]:
     """The mean weight of a token on itself, and the share of tokens that give themselves the most."""
-    own = np.diagonal(weights, axis1=-2, axis2=-1)
+    on_itself = np.diagonal(weights, axis1=-2, axis2=-1)
     peaks = weights.argmax(axis=-1) == np.arange(weights.shape[-1])
-    return float(own.mean()), float(peaks.mean())
+    return float(on_itself.mean()), float(peaks.mean())
 
 
 # --- 26, 27: symmetry ----------------------------------------------------------------------------------------------
 
 
-def _score_symmetry(subject: Subject) -> Measured:
+def _score_symmetry(subject: Subject) -> Measurement:
     records = layers_of(subject)
-    own = [float(one) for record in records for one in symmetry.score_asymmetry(record.query, record.key)]
-    tied = [float(one) for record in records for one in symmetry.score_asymmetry(record.query, record.query)]
+    untied = [float(value) for record in records for value in symmetry.score_asymmetry(record.query, record.key)]
+    tied = [float(value) for record in records for value in symmetry.score_asymmetry(record.query, record.query)]
     middle = len(records[0].query) // 2
     record = records[len(records) // 2].of_head(middle)
     tokens = record.site.keys
-    picture = Map(
+    picture = Heatmap(
         symmetry.product(record),
         rows=tokens,
         columns=tokens,
@@ -72,23 +72,23 @@ def _score_symmetry(subject: Subject) -> Measured:
         beside_title=Both("QQᵀ, one matrix for both", "QQᵀ，共用一个矩阵"),
         diverging=True,
     )
-    return Measured({"tied": max(tied), "own": float(np.median(own))}, picture)
+    return Measurement({"tied": max(tied), "own": float(np.median(untied))}, picture)
 
 
 _ASYMMETRY = r"\frac{\lVert S - S^\top \rVert}{\lVert S \rVert}"
 SCORE_SYMMETRY = Question(
     26,
     asked=Both("If W_Q = W_K, are the scores QKᵀ symmetric?", "如果 W_Q = W_K，分数矩阵 QKᵀ 对称吗？"),
-    said=Both(
+    claim=Both(
         "With one matrix for queries and keys, QKᵀ is symmetric: i scores j as j scores i.",
         "Q 和 K 用同一个矩阵时，QKᵀ 是对称矩阵：i 对 j 的分数等于 j 对 i 的分数。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("With W_Q = W_K the scores are symmetric.", "W_Q = W_K 时，分数矩阵对称。"),
             (at_most("tied", 1e-5),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "With the two matrices of this model they are not.",
                 "用该模型自己的两个矩阵时，分数矩阵不对称。",
@@ -98,10 +98,8 @@ SCORE_SYMMETRY = Question(
     ),
     measure=_score_symmetry,
     numbers={
-        "tied": Quantity(
-            Both("asymmetry of S with W_Q = W_K, largest of heads", "W_Q = W_K 时 S 的不对称度，各头最大值")
-        ),
-        "own": Quantity(Both("asymmetry of S as it is, median of heads", "模型原样时 S 的不对称度，各头中位数")),
+        "tied": Label(Both("asymmetry of S with W_Q = W_K, largest of heads", "W_Q = W_K 时 S 的不对称度，各头最大值")),
+        "own": Label(Both("asymmetry of S as it is, median of heads", "模型原样时 S 的不对称度，各头中位数")),
     },
     setting=Both(
         "Scores of this text before scale and mask, in at most 12 layers. For W_Q = W_K each head's queries stand in "
@@ -121,23 +119,23 @@ SCORE_SYMMETRY = Question(
     ),
     formula=_ASYMMETRY + r": \quad <tied> \;\; (W_Q = W_K), \qquad <own> \;\; (W_Q \neq W_K)",
     papers=(VASWANI_2017, KITAEV_2020),
-    see=See("scores", {"section": "Queries and keys"}),
+    see=PageLink("scores", {"section": "Queries and keys"}),
     of=SEES_QUERIES,
 )
 
 
-def _weight_symmetry(subject: Subject) -> Measured:
+def _weight_symmetry(subject: Subject) -> Measurement:
     records = layers_of(subject)
-    tied, own = [], []
+    tied, untied = [], []
     for record in records:
         query = record.query.double().cpu()
         tied.append(_tied_weights(record))
-        own.append(_weights(query, of_each_head(record.key, len(query))))
-    of_tied, of_own = (np.concatenate([symmetry.asymmetry(one) for one in maps]) for maps in (tied, own))
-    layer = int(np.argmax([symmetry.asymmetry(one).max() for one in tied]))
-    head = int(symmetry.asymmetry(tied[layer]).argmax())  # the one that the part is held to
+        untied.append(_weights(query, of_each_head(record.key, len(query))))
+    of_tied, of_untied = (np.concatenate([symmetry.asymmetry(weights) for weights in maps]) for maps in (tied, untied))
+    layer = int(np.argmax([symmetry.asymmetry(weights).max() for weights in tied]))
+    head = int(symmetry.asymmetry(tied[layer]).argmax())  # the head by which the part is judged
     weights, tokens = tied[layer][head].astype(np.float32), records[layer].site.keys
-    picture = Map(
+    picture = Heatmap(
         weights,
         rows=tokens,
         columns=tokens,
@@ -148,12 +146,12 @@ def _weight_symmetry(subject: Subject) -> Measured:
         beside=np.ascontiguousarray(weights.T),
         beside_title=Both("Aᵀ of the same head", "同一个头的 Aᵀ"),
     )
-    return Measured(
+    return Measurement(
         {
             "tied": float(np.median(of_tied)),
             "smallest": float(of_tied.min()),
             "largest": float(of_tied.max()),
-            "own": float(np.median(of_own)),
+            "own": float(np.median(of_untied)),
         },
         picture,
     )
@@ -165,28 +163,26 @@ WEIGHT_SYMMETRY = Question(
         "If W_Q = W_K, is the attention matrix symmetric, A_ij = A_ji?",
         "如果 W_Q = W_K，注意力权重矩阵对称吗，即 A_ij = A_ji？",
     ),
-    said=Both(
+    claim=Both(
         "One matrix for queries and keys makes attention symmetric: cat attends to mouse as mouse to cat.",
         "Q、K 共用一个矩阵会使注意力权重对称：“猫”对“鼠”的权重等于“鼠”对“猫”的权重。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("With W_Q = W_K, A_ij = A_ji in every head.", "W_Q = W_K 时，每个头中 A_ij = A_ji。"),
             (at_most("largest", 1e-3),),
         ),
     ),
     measure=_weight_symmetry,
     numbers={
-        "tied": Quantity(
-            Both("asymmetry of A with W_Q = W_K, median of heads", "W_Q = W_K 时 A 的不对称度，各头中位数")
-        ),
-        "smallest": Quantity(
+        "tied": Label(Both("asymmetry of A with W_Q = W_K, median of heads", "W_Q = W_K 时 A 的不对称度，各头中位数")),
+        "smallest": Label(
             Both("asymmetry of A with W_Q = W_K, smallest of heads", "W_Q = W_K 时 A 的不对称度，各头最小值")
         ),
-        "largest": Quantity(
+        "largest": Label(
             Both("asymmetry of A with W_Q = W_K, largest of heads", "W_Q = W_K 时 A 的不对称度，各头最大值")
         ),
-        "own": Quantity(
+        "own": Label(
             Both("asymmetry of A with W_Q and W_K, median of heads", "W_Q 与 W_K 不同时 A 的不对称度，各头中位数")
         ),
     },
@@ -208,7 +204,7 @@ WEIGHT_SYMMETRY = Question(
     formula=r"A_{ij} = \frac{e^{s_{ij}}}{\sum_k e^{s_{ik}}}, \quad A_{ji} = \frac{e^{s_{ij}}}{\sum_k e^{s_{jk}}}: \quad"
     r" \frac{\lVert A - A^\top \rVert}{\lVert A \rVert} = <tied>",
     papers=(KITAEV_2020,),
-    see=See("scores", {"section": "Queries and keys"}),
+    see=PageLink("scores", {"section": "Queries and keys"}),
     of=SEES_QUERIES,
 )
 
@@ -219,28 +215,28 @@ WEIGHT_SYMMETRY = Question(
 def _drawn_diagonals() -> dict[str, float]:
     """The diagonal of softmax(q q^T / sqrt(d_k)) for 32 random tokens, d = 512 and d_k = 64, means of DRAWS draws.
 
-    equal: queries with entries of variance 1; unequal: the same with lengths from 0.2 to 3 times theirs; linear:
-    matrices as nn.Linear starts them; apart: two matrices.
+    equal: queries with entries of variance 1; unequal: these queries at 0.2 to 3 times their length; linear: matrices
+    as nn.Linear initialises them; apart: separate matrices for queries and keys.
     """
     generator = torch.Generator().manual_seed(SEED)
-    found: dict[str, list[float]] = {name: [] for name in ("equal", "peaks", "unequal", "linear", "apart")}
+    numbers: dict[str, list[float]] = {name: [] for name in ("equal", "peaks", "unequal", "linear", "apart")}
     for _ in range(DRAWS):
         x = torch.randn(32, 512, generator=generator, dtype=torch.float64)
-        one, two = (torch.randn(512, 64, generator=generator, dtype=torch.float64) * 512**-0.5 for _ in range(2))
-        q, k = x @ one, x @ two
+        first, second = (torch.randn(512, 64, generator=generator, dtype=torch.float64) * 512**-0.5 for _ in range(2))
+        q, k = x @ first, x @ second
         lengths = torch.linspace(0.2, 3, 32, dtype=torch.float64)[:, None]
         uniform = (2 * torch.rand(512, 64, generator=generator, dtype=torch.float64) - 1) * 512**-0.5
         weight, peaks = _on_diagonal(_weights(q, q))
-        found["equal"].append(weight)
-        found["peaks"].append(peaks)
-        found["unequal"].append(_on_diagonal(_weights(q * lengths, q * lengths))[1])
-        found["linear"].append(_on_diagonal(_weights(x @ uniform, x @ uniform))[0])
-        found["apart"].append(_on_diagonal(_weights(q, k))[0])
-    return {name: float(np.mean(each)) for name, each in found.items()}
+        numbers["equal"].append(weight)
+        numbers["peaks"].append(peaks)
+        numbers["unequal"].append(_on_diagonal(_weights(q * lengths, q * lengths))[1])
+        numbers["linear"].append(_on_diagonal(_weights(x @ uniform, x @ uniform))[0])
+        numbers["apart"].append(_on_diagonal(_weights(q, k))[0])
+    return {name: float(np.mean(each)) for name, each in numbers.items()}
 
 
-def _diagonal(subject: Subject) -> Measured:
-    drawn = subject.kept(("tied diagonals", SEED, DRAWS), _drawn_diagonals)
+def _diagonal(subject: Subject) -> Measurement:
+    drawn = subject.cached(("tied diagonals", SEED, DRAWS), _drawn_diagonals)
     maps = [_tied_weights(record) for record in layers_of(subject)]
     here = [_on_diagonal(layer) for layer in maps]
     numbers = {**drawn, "model": float(np.mean([peaks for _, peaks in here]))}
@@ -255,7 +251,7 @@ def _diagonal(subject: Subject) -> Measured:
         Both("mean weight of a token on itself", "token 给自己的平均权重"),
         mark=1 / 32,
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 DIAGONAL = Question(
@@ -264,30 +260,30 @@ DIAGONAL = Question(
         "Does W_Q = W_K make each token attend to itself the most?",
         "W_Q = W_K 会让每个 token 最关注自己吗？",
     ),
-    said=Both(
+    claim=Both(
         "If queries are keys, q_i · q_i is the largest score of its row, so the diagonal dominates.",
         "如果 Q = K，q_i·q_i 是该行最大的分数，因此对角线占主导。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Among random queries of about equal length each token gives itself the most.",
                 "随机查询的长度相近时，每个 token 给自己的权重最大。",
             ),
             (at_least("peaks", 0.99),),
         ),
-        Part(
+        ClaimPart(
             Both("It is so whatever their lengths are.", "不管长度如何，都是这样。"),
             (at_least("unequal", 0.99),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "With weights as a layer starts, a token gives itself more than half.",
                 "在网络层的初始权重下，token 给自己的权重超过一半。",
             ),
             (above("linear", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "With this model's queries in place of its keys each token gives itself the most.",
                 "用该模型的查询代替它的键时，每个 token 给自己的权重最大。",
@@ -297,20 +293,20 @@ DIAGONAL = Question(
     ),
     measure=_diagonal,
     numbers={
-        "peaks": Quantity(
+        "peaks": Label(
             Both("tokens that give themselves the most, equal lengths", "给自己权重最大的 token 占比，长度相近"), "%"
         ),
-        "unequal": Quantity(
+        "unequal": Label(
             Both(
                 "tokens that give themselves the most, lengths from 0.2 to 3",
                 "给自己权重最大的 token 占比，长度从 0.2 到 3",
             ),
             "%",
         ),
-        "equal": Quantity(Both("weight on itself, one matrix of variance 1", "给自己的权重，一个方差为 1 的矩阵"), "%"),
-        "linear": Quantity(Both("weight on itself, one matrix of nn.Linear", "给自己的权重，一个 nn.Linear 矩阵"), "%"),
-        "apart": Quantity(Both("weight on itself, two matrices", "给自己的权重，两个矩阵"), "%"),
-        "model": Quantity(
+        "equal": Label(Both("weight on itself, one matrix of variance 1", "给自己的权重，一个方差为 1 的矩阵"), "%"),
+        "linear": Label(Both("weight on itself, one matrix of nn.Linear", "给自己的权重，一个 nn.Linear 矩阵"), "%"),
+        "apart": Label(Both("weight on itself, two matrices", "给自己的权重，两个矩阵"), "%"),
+        "model": Label(
             Both("tokens that give themselves the most, this model", "给自己权重最大的 token 占比，该模型"), "%"
         ),
     },
@@ -334,7 +330,7 @@ DIAGONAL = Question(
     formula=r"q_i \cdot q_i = \lVert q_i \rVert^2, \qquad "
     r"q_i \cdot q_j = \lVert q_i \rVert \lVert q_j \rVert \cos\theta_{ij}",
     papers=(KITAEV_2020,),
-    see=See("scores", {"section": "Queries and keys"}),
+    see=PageLink("scores", {"section": "Queries and keys"}),
     of=SEES_QUERIES,
 )
 
@@ -343,24 +339,24 @@ def _drawn_scores() -> dict[str, float]:
     """Scores q . k / sqrt(d_k) of 64 random tokens with one matrix and with two, over DRAWS draws."""
     generator = torch.Generator().manual_seed(SEED)
     among = ~torch.eye(64, dtype=torch.bool)
-    tied, apart, own = [], [], []
+    tied, apart, with_itself = [], [], []
     for _ in range(DRAWS):
         x = torch.randn(64, 512, generator=generator, dtype=torch.float64)
-        one, two = (torch.randn(512, 64, generator=generator, dtype=torch.float64) * 512**-0.5 for _ in range(2))
-        of_tied, of_apart = x @ one @ (x @ one).T / 8, x @ one @ (x @ two).T / 8
+        first, second = (torch.randn(512, 64, generator=generator, dtype=torch.float64) * 512**-0.5 for _ in range(2))
+        of_tied, of_apart = x @ first @ (x @ first).T / 8, x @ first @ (x @ second).T / 8
         tied.append(of_tied[among])
         apart.append(of_apart[among])
-        own.append(of_tied.diagonal())
+        with_itself.append(of_tied.diagonal())
     return {
         "tied": float(torch.cat(tied).std()),
         "apart": float(torch.cat(apart).std()),
         "mean": float(torch.cat(tied).mean()),
-        "own": float(torch.cat(own).mean()),
+        "own": float(torch.cat(with_itself).mean()),
     }
 
 
-def _off_diagonal(subject: Subject) -> Measured:
-    numbers = subject.kept(("tied scores", SEED, DRAWS), _drawn_scores)
+def _off_diagonal(subject: Subject) -> Measurement:
+    numbers = subject.cached(("tied scores", SEED, DRAWS), _drawn_scores)
     picture = Bars(
         (
             Both("with another token, one matrix", "与其他 token，一个矩阵"),
@@ -370,7 +366,7 @@ def _off_diagonal(subject: Subject) -> Measured:
         (numbers["tied"], numbers["apart"], numbers["own"]),
         Both("standard deviation of scores, and mean with itself", "分数的标准差，以及与自己的分数均值"),
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 OFF_DIAGONAL = Question(
@@ -379,33 +375,31 @@ OFF_DIAGONAL = Question(
         "Does W_Q = W_K make scores between unrelated tokens high by accident?",
         "W_Q = W_K 会让不相关 token 之间的分数偶然偏高吗？",
     ),
-    said=Both(
+    claim=Both(
         "When queries and keys start from the same weights, other tokens get high scores by chance.",
         "Q、K 用相同的初始权重时，非对角线上的分数会偶然变得很高。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Scores with other tokens spread at least a quarter more than with two matrices.",
                 "与其他 token 的分数，离散程度比用两个矩阵时至少大四分之一。",
             ),
             (at_least("tied", "apart", times=1.25),),
         ),
-        Part(
+        ClaimPart(
             Both("Their mean is above 0.", "这些分数的均值大于 0。"),
             (above("mean", 0.1),),
         ),
     ),
     measure=_off_diagonal,
     numbers={
-        "tied": Quantity(
-            Both("deviation of scores with other tokens, one matrix", "与其他 token 分数的标准差，一个矩阵")
-        ),
-        "apart": Quantity(
+        "tied": Label(Both("deviation of scores with other tokens, one matrix", "与其他 token 分数的标准差，一个矩阵")),
+        "apart": Label(
             Both("deviation of scores with other tokens, two matrices", "与其他 token 分数的标准差，两个矩阵")
         ),
-        "mean": Quantity(Both("mean score with other tokens, one matrix", "与其他 token 分数的均值，一个矩阵")),
-        "own": Quantity(Both("mean score with itself, one matrix", "与自己分数的均值，一个矩阵")),
+        "mean": Label(Both("mean score with other tokens, one matrix", "与其他 token 分数的均值，一个矩阵")),
+        "own": Label(Both("mean score with itself, one matrix", "与自己分数的均值，一个矩阵")),
     },
     setting=Both(
         "Scores q · k / √d_k of 64 random tokens, entries of variance 1, d = 512, d_k = 64, seed 0, 20 draws. It is "
@@ -425,7 +419,7 @@ OFF_DIAGONAL = Question(
     ),
     formula=r"\sigma(s_{ij}): \; <tied> \;(W_Q = W_K), \; <apart> \;(W_Q \neq W_K); "
     r"\qquad s_{ii} \approx \sqrt{64}: \; <own>",
-    see=See("scores", {"section": "Queries and keys"}),
+    see=PageLink("scores", {"section": "Queries and keys"}),
 )
 
 
@@ -444,19 +438,19 @@ _LAB = Both(
 _IN_THE_LAB = {"lab_length": "4", "lab_steps": "120", "lab_rate": "0.005", "lab_b_positions": "sinusoidal"}
 
 
-def _sharing(subject: Subject) -> Measured:
-    own, tied = [], []
+def _sharing(subject: Subject) -> Measurement:
+    untied, tied = [], []
     for record in layers_of(subject):
         heads = len(record.query)
         key = of_each_head(record.key, heads)
         for head in np.unique(np.linspace(0, heads - 1, min(heads, 12)).round().astype(int)):
             query = record.query[head].double().cpu()
-            two, one = of_product(query, key[head]), of_product(query, query)
-            own.append(two.positive / max(two.rank, 1))
-            tied.append(one.positive / max(one.rank, 1))
+            untied_spectrum, tied_spectrum = of_product(query, key[head]), of_product(query, query)
+            untied.append(untied_spectrum.positive / max(untied_spectrum.rank, 1))
+            tied.append(tied_spectrum.positive / max(tied_spectrum.rank, 1))
     three, shared = loss_of(subject, Switches()), loss_of(subject, Switches(shared_query_key=True))
-    return Measured(
-        {"tied": min(tied), "own": float(np.median(own)), "three": three[-1], "shared": shared[-1]},
+    return Measurement(
+        {"tied": min(tied), "own": float(np.median(untied)), "three": three[-1], "shared": shared[-1]},
         losses(((_THREE, three), (Both("W_Q = W_K", "W_Q = W_K"), shared))),
     )
 
@@ -464,36 +458,36 @@ def _sharing(subject: Subject) -> Measured:
 SHARING = Question(
     30,
     asked=Both("Why may queries and keys not share one matrix?", "为什么 Q 和 K 不能共用一个矩阵？"),
-    said=Both(
+    claim=Both(
         "Queries and keys must have matrices of their own: with one matrix attention has no flexibility.",
         "Q 和 K 必须用不同的权重矩阵：共用一个矩阵，注意力就没有灵活性。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "One matrix can only make products with eigenvalues that are not negative: it is less expressive.",
                 "共用矩阵时乘积的特征值都不为负（半正定），表达能力更弱。",
             ),
             (at_least("tied", 1 - 1e-9), below("own", 0.95)),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "It learns more slowly than two matrices.",
                 "它比用两个矩阵学得慢。",
             ),
             (above("shared", "three"),),
         ),
-        Part(
+        ClaimPart(
             Both("A network that shares them learns nothing.", "共用矩阵的网络学不会任何东西。"),
             (above("shared", 0.95 * GUESSING),),
         ),
     ),
     measure=_sharing,
     numbers={
-        "tied": Quantity(Both("positive eigenvalues of QQᵀ, least of heads", "QQᵀ 的正特征值占比，各头最小值"), "%"),
-        "own": Quantity(Both("positive eigenvalues of QKᵀ, median of heads", "QKᵀ 的正特征值占比，各头中位数"), "%"),
-        "three": Quantity(Both("loss with W_Q and W_K", "W_Q、W_K 不同时的损失"), Both("nats", "nat")),
-        "shared": Quantity(Both("loss with W_Q = W_K", "W_Q = W_K 时的损失"), Both("nats", "nat")),
+        "tied": Label(Both("positive eigenvalues of QQᵀ, least of heads", "QQᵀ 的正特征值占比，各头最小值"), "%"),
+        "own": Label(Both("positive eigenvalues of QKᵀ, median of heads", "QKᵀ 的正特征值占比，各头中位数"), "%"),
+        "three": Label(Both("loss with W_Q and W_K", "W_Q、W_K 不同时的损失"), Both("nats", "nat")),
+        "shared": Label(Both("loss with W_Q = W_K", "W_Q = W_K 时的损失"), Both("nats", "nat")),
     },
     setting=Both(
         "Eigenvalues: of the products on this text, in this model. " + _LAB.en,
@@ -512,12 +506,12 @@ SHARING = Question(
     ),
     formula=r"q_i \cdot k_j = x_i W_Q W_K^\top x_j^\top, \qquad W W^\top \succeq 0",
     papers=(KITAEV_2020,),
-    see=See("lab", {**_IN_THE_LAB, "lab_b_shared_query_key": "true"}),
+    see=PageLink("lab", {**_IN_THE_LAB, "lab_b_shared_query_key": "true"}),
     of=SEES_QUERIES,
 )
 
 
-def _without(subject: Subject) -> Measured:
+def _without(subject: Subject) -> Measurement:
     layers = blocks_of(subject).of(stream_of(subject))
     if not layers:
         raise UnanswerableError(
@@ -532,8 +526,8 @@ def _without(subject: Subject) -> Measured:
         )
     itself, _ = _on_diagonal(_weights(x[None], x[None]))
     three, none = loss_of(subject, Switches()), loss_of(subject, Switches(projections=False))
-    drawn = subject.kept(("itself", SEED), partial(theory.itself, keys=64, width=512, seed=SEED))
-    return Measured(
+    drawn = subject.cached(("itself", SEED), partial(theory.itself, keys=64, width=512, seed=SEED))
+    return Measurement(
         {"drawn": drawn, "itself": itself, "even": 1 / len(x), "three": three[-1], "none": none[-1]},
         losses(((_THREE, three), (Both("no matrix", "没有矩阵"), none))),
     )
@@ -545,26 +539,26 @@ WITHOUT = Question(
         "Does attention work without W_Q, W_K and W_V, as softmax(x xᵀ/√d) x?",
         "不用 W_Q、W_K、W_V，直接算 softmax(x xᵀ/√d) x，可以吗？",
     ),
-    said=Both(
+    claim=Both(
         "It can be computed and works, but weakly: a token mostly gets itself back.",
         "可以算，也能用，但效果弱：token 得到的主要是它自己。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "A network without the three matrices still learns something.", "没有这三个矩阵的网络仍能学到一些东西。"
             ),
             (below("none", 0.95 * GUESSING),),
         ),
-        Part(
+        ClaimPart(
             Both("It learns less than with them.", "它学得不如有这三个矩阵的网络。"),
             (above("none", "three"),),
         ),
-        Part(
+        ClaimPart(
             Both("Of random tokens each gives itself nearly everything.", "随机 token 几乎把全部权重给自己。"),
             (above("drawn", 0.99),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "In this text a token gives itself at least twice an even share.",
                 "在该文本中，token 给自己的权重至少是平均分配的两倍。",
@@ -574,11 +568,11 @@ WITHOUT = Question(
     ),
     measure=_without,
     numbers={
-        "drawn": Quantity(Both("weight on itself, random tokens", "给自己的权重，随机 token"), "%"),
-        "itself": Quantity(Both("weight on itself, this text", "给自己的权重，该文本"), "%"),
-        "even": Quantity(Both("an even share of this text", "该文本平均分配的权重"), "%"),
-        "three": Quantity(Both("loss with the three matrices", "有三个矩阵时的损失"), Both("nats", "nat")),
-        "none": Quantity(Both("loss without the three matrices", "没有三个矩阵时的损失"), Both("nats", "nat")),
+        "drawn": Label(Both("weight on itself, random tokens", "给自己的权重，随机 token"), "%"),
+        "itself": Label(Both("weight on itself, this text", "给自己的权重，该文本"), "%"),
+        "even": Label(Both("an even share of this text", "该文本平均分配的权重"), "%"),
+        "three": Label(Both("loss with the three matrices", "有三个矩阵时的损失"), Both("nats", "nat")),
+        "none": Label(Both("loss without the three matrices", "没有三个矩阵时的损失"), Both("nats", "nat")),
     },
     setting=Both(
         "Random: 64 tokens, d = 512, seed 0. This text: the states that enter the first layer, without a mask. "
@@ -598,67 +592,67 @@ WITHOUT = Question(
     ),
     formula=r"\mathrm{softmax}\left(\frac{x x^\top}{\sqrt{d}}\right)_{ii}: \quad <drawn> \; (d = 512), \qquad <itself>",
     papers=(VASWANI_2017,),
-    see=See("lab", {**_IN_THE_LAB, "lab_b_projections": "false"}),
+    see=PageLink("lab", {**_IN_THE_LAB, "lab_b_projections": "false"}),
     of=SEES_QUERIES,
 )
 
 
-def _roles(subject: Subject) -> Measured:
+def _roles(subject: Subject) -> Measurement:
     alike: dict[str, list[float]] = {"qk": [], "kv": [], "qv": []}
     records = layers_of(subject)
     for record in records:
         heads = len(record.query)
         q, k, v = record.query.double().cpu(), of_each_head(record.key, heads), of_each_head(record.value, heads)
         pairs = {"qk": (q, k), "kv": (k, v), "qv": (q, v)} if v.shape == k.shape else {"qk": (q, k)}
-        for name, (one, other) in pairs.items():
-            cosines = torch.nn.functional.cosine_similarity(one, other, dim=-1)
+        for name, (first, second) in pairs.items():
+            cosines = torch.nn.functional.cosine_similarity(first, second, dim=-1)
             alike[name] += cosines.mean(dim=-1).abs().tolist()
-    found = {name: float(np.median(each)) if each else math.nan for name, each in alike.items()}
+    medians = {name: float(np.median(each)) if each else math.nan for name, each in alike.items()}
     record, width = records[0], subject.trace.hidden.shape[-1]
-    query, key, value = (len(one) * one.shape[-1] for one in (record.query, record.key, record.value))
+    query, key, value = (len(tensor) * tensor.shape[-1] for tensor in (record.query, record.key, record.value))
     held = width * (query + key + value)
     picture = Bars(
         (Both("q and k", "q 与 k"), Both("k and v", "k 与 v"), Both("q and v", "q 与 v")),
-        [found["qk"], found["kv"], found["qv"]],
+        [medians["qk"], medians["kv"], medians["qv"]],
         Both("|cosine| of the two vectors of a token, median of heads", "同一 token 两个向量的 |余弦|，各头中位数"),
         parts=("attention", "attention", "attention"),
     )
-    return Measured({**found, "held": float(held), "square": float(3 * width**2)}, picture)
+    return Measurement({**medians, "held": float(held), "square": float(3 * width**2)}, picture)
 
 
 ROLES = Question(
     32,
     asked=Both("What are three projections for?", "为什么要用三个投影矩阵？"),
-    said=Both(
+    claim=Both(
         "They decouple three roles, asking, matching and delivering, and add capacity: 3 d² parameters.",
         "三个投影使三种角色解耦：提问、匹配、传递内容，并增加 3d² 个参数的容量。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "A token's query and key point in unrelated directions.",
                 "同一 token 的查询与键方向无关。",
             ),
             (below("qk", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both("Its key and value do too.", "键与值的方向也无关。"),
             (below("kv", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both("The three matrices of a layer hold 3 d² parameters.", "一层的三个矩阵共有 3d² 个参数。"),
             (at_least("held", "square"), at_most("held", "square")),
         ),
     ),
     measure=_roles,
     numbers={
-        "qk": Quantity(Both("|cosine| of query and key", "查询与键的 |余弦|")),
-        "kv": Quantity(Both("|cosine| of key and value", "键与值的 |余弦|")),
-        "qv": Quantity(Both("|cosine| of query and value", "查询与值的 |余弦|")),
-        "held": Quantity(
+        "qk": Label(Both("|cosine| of query and key", "查询与键的 |余弦|")),
+        "kv": Label(Both("|cosine| of key and value", "键与值的 |余弦|")),
+        "qv": Label(Both("|cosine| of query and value", "查询与值的 |余弦|")),
+        "held": Label(
             Both("parameters of W_Q, W_K and W_V in a layer, without biases", "一层中 W_Q、W_K、W_V 的参数量，不含偏置")
         ),
-        "square": Quantity(Both("3 d²", "3d²")),
+        "square": Label(Both("3 d²", "3d²")),
     },
     setting=Both(
         "The vectors of the same token in the same head, median of the heads in at most 12 layers. Parameters: the "
@@ -677,12 +671,12 @@ ROLES = Question(
     ),
     formula=r"3 d^2 = <square>, \qquad d\,(H d_q + K d_k + K d_v) = <held>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Queries and keys"}),
+    see=PageLink("scores", {"section": "Queries and keys"}),
     of=SEES_QUERIES,
 )
 
 
-def _key_is_value(subject: Subject) -> Measured:
+def _key_is_value(subject: Subject) -> Measurement:
     of_value, of_query = [], []
     for record in layers_of(subject):
         heads = len(record.query)
@@ -697,7 +691,7 @@ def _key_is_value(subject: Subject) -> Measured:
             f"{subject.loaded.card.id} 的键和值宽度不同，不可能相等。",
         )
     three, shared = loss_of(subject, Switches()), loss_of(subject, Switches(shared_key_value=True))
-    return Measured(
+    return Measurement(
         {
             "value": float(np.median(of_value)),
             "query": float(np.median(of_query)),
@@ -714,22 +708,22 @@ KEY_IS_VALUE = Question(
         "Is K = V, or even Q = K = V, in the standard Transformer?",
         "标准 Transformer 中 K = V，甚至 Q = K = V 吗？",
     ),
-    said=Both(
+    claim=Both(
         "In attention the key is often the value, and in self-attention Q = K = V.",
         "注意力中键常常等于值，自注意力中 Q = K = V。",
     ),
     parts=(
-        Part(Both("Keys and values are the same vectors.", "键和值是相同的向量。"), (at_most("value", 1e-3),)),
-        Part(Both("Queries and keys are the same vectors.", "查询和键是相同的向量。"), (at_most("query", 1e-3),)),
+        ClaimPart(Both("Keys and values are the same vectors.", "键和值是相同的向量。"), (at_most("value", 1e-3),)),
+        ClaimPart(Both("Queries and keys are the same vectors.", "查询和键是相同的向量。"), (at_most("query", 1e-3),)),
     ),
     measure=_key_is_value,
     numbers={
-        "value": Quantity(Both("‖K − V‖ / ‖K‖, median of heads", "‖K − V‖/‖K‖，各头中位数")),
-        "query": Quantity(Both("‖K − Q‖ / ‖K‖, median of heads", "‖K − Q‖/‖K‖，各头中位数")),
-        "three": Quantity(
+        "value": Label(Both("‖K − V‖ / ‖K‖, median of heads", "‖K − V‖/‖K‖，各头中位数")),
+        "query": Label(Both("‖K − Q‖ / ‖K‖, median of heads", "‖K − Q‖/‖K‖，各头中位数")),
+        "three": Label(
             Both("loss of a small network with K and V of their own", "小网络的损失，K、V 不同"), Both("nats", "nat")
         ),
-        "shared": Quantity(Both("loss of a small network with K = V", "小网络的损失，K = V"), Both("nats", "nat")),
+        "shared": Label(Both("loss of a small network with K = V", "小网络的损失，K = V"), Both("nats", "nat")),
     },
     setting=Both(
         "Keys, values and queries of this text, in at most 12 layers. " + _LAB.en,
@@ -749,7 +743,7 @@ KEY_IS_VALUE = Question(
     formula=r"\frac{\lVert K - V \rVert}{\lVert K \rVert} = <value>, "
     r"\qquad \frac{\lVert K - Q \rVert}{\lVert K \rVert} = <query>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Queries and keys"}),
+    see=PageLink("scores", {"section": "Queries and keys"}),
     of=SEES_QUERIES,
 )
 

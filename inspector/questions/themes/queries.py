@@ -11,7 +11,7 @@ from inspector.questions.record.subject import Subject
 from inspector.trace import AttentionRecord
 from models.attention.functions import for_each_head
 
-MOST_LAYERS = 12  # whose heads are measured, spread over the model
+MOST_LAYERS = 12  # layers whose heads are measured, spread over the model
 SEES_QUERIES = Kind(
     lambda loaded: loaded.backend != "eager output",
     Both("does not show its queries and keys", "看不到它的 Q 和 K"),
@@ -27,7 +27,7 @@ def layers_of(subject: Subject) -> list[AttentionRecord]:
     sites = subject.trace.sites_of(subject.trace.streams[0])
     chosen = np.unique(np.linspace(0, len(sites) - 1, min(len(sites), MOST_LAYERS)).round().astype(int))
     records = [subject.trace.record_of(sites[at].layer, sites[at].stream, call=sites[at].call) for at in chosen]
-    seen = [one for one in records if one.query.shape[-1] and one.query.shape[-1] == one.key.shape[-1]]
+    seen = [record for record in records if record.query.shape[-1] and record.query.shape[-1] == record.key.shape[-1]]
     if not seen:
         raise UnanswerableError(
             f"The queries and keys of {subject.loaded.card.id} were not seen.",

@@ -14,7 +14,17 @@ from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, around, at_least, at_most, below, near
 from inspector.questions.record.papers import BRITZ_2017, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
-from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Stored, Theme, Watch, Whole
+from inspector.questions.record.question import (
+    ClaimPart,
+    Label,
+    LongExperiment,
+    Measurement,
+    PageLink,
+    Question,
+    StoredRun,
+    Theme,
+    Watch,
+)
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.queries import SEES_QUERIES, layers_of, of_each_head
 from inspector.questions.themes.trained import RIGHT, courses_drawn, ends, last_right, loss_of, losses, train_both
@@ -27,8 +37,8 @@ _SCALED, _UNSCALED = Both("with the scale", "有缩放"), Both("without", "无�
 
 def _drawn(subject: Subject) -> pd.DataFrame:
     """Random queries and 64 keys of every width, a row each."""
-    found: pd.DataFrame = subject.kept(("scores drawn", 64, 0), lambda: theory.drawn(keys=64, seed=0))
-    return found
+    drawn: pd.DataFrame = subject.cached(("scores drawn", 64, 0), lambda: theory.drawn(keys=64, seed=0))
+    return drawn
 
 
 def _heads(subject: Subject) -> pd.DataFrame:
@@ -49,7 +59,7 @@ def _at(table: pd.DataFrame, width: int) -> pd.Series:
 # --- 16, 17: the variance ------------------------------------------------------------------------------------------
 
 
-def _variance(subject: Subject) -> Measured:
+def _variance(subject: Subject) -> Measurement:
     drawn, heads = _drawn(subject), _heads(subject)
     ratio = heads["ratio"].to_numpy()
     by_width = (drawn["variance"] / drawn["width"]).to_numpy()
@@ -64,7 +74,7 @@ def _variance(subject: Subject) -> Measured:
         log_y=True,
         mark_y=1.0,
     )
-    return Measured(
+    return Measurement(
         {
             "drawn": float(by_width.mean()),
             "smallest": float(ratio.min()),
@@ -79,34 +89,34 @@ def _variance(subject: Subject) -> Measured:
 VARIANCE = Question(
     16,
     asked=Both("Is the variance of q · k equal to d_k?", "q·k 的方差等于 d_k 吗？"),
-    said=Both(
+    claim=Both(
         "Queries and keys have mean 0 and variance 1, so q · k has mean 0 and variance d_k.",
         "Q、K 的各分量均值为 0、方差为 1，所以 q·k 的均值为 0、方差为 d_k。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Of independent entries with mean 0 and variance 1 the variance is d_k.",
                 "各分量独立、均值为 0、方差为 1 时，方差等于 d_k。",
             ),
             (near("drawn", 1, within=0.05),),
         ),
-        Part(
+        ClaimPart(
             Both("In the heads of this model it is d_k too.", "在该模型的各个头中，方差也等于 d_k。"),
             (near("smallest", 1, within=0.05), near("largest", 1, within=0.05)),
         ),
-        Part(
+        ClaimPart(
             Both("In the heads of this model the mean is 0.", "在该模型的各个头中，均值为 0。"),
             (around("mean", 0, within=0.1),),
         ),
     ),
     measure=_variance,
     numbers={
-        "drawn": Quantity(Both("Var(q · k) / d_k, drawn at random", "Var(q·k) / d_k，随机抽取")),
-        "smallest": Quantity(Both("Var(q · k) / d_k, smallest of all heads", "Var(q·k) / d_k，各头最小值")),
-        "median": Quantity(Both("Var(q · k) / d_k, median of heads", "Var(q·k) / d_k，各头中位数")),
-        "largest": Quantity(Both("Var(q · k) / d_k, largest of all heads", "Var(q·k) / d_k，各头最大值")),
-        "mean": Quantity(Both("|mean| / deviation of q · k, median of heads", "q·k 的 |均值| / 标准差，各头中位数")),
+        "drawn": Label(Both("Var(q · k) / d_k, drawn at random", "Var(q·k) / d_k，随机抽取")),
+        "smallest": Label(Both("Var(q · k) / d_k, smallest of all heads", "Var(q·k) / d_k，各头最小值")),
+        "median": Label(Both("Var(q · k) / d_k, median of heads", "Var(q·k) / d_k，各头中位数")),
+        "largest": Label(Both("Var(q · k) / d_k, largest of all heads", "Var(q·k) / d_k，各头最大值")),
+        "mean": Label(Both("|mean| / deviation of q · k, median of heads", "q·k 的 |均值| / 标准差，各头中位数")),
     },
     setting=Both(
         "Drawn: standard normal entries, d_k from 4 to 4,096, seed 0. Heads: q · k before the scale, over all cells of "
@@ -125,12 +135,12 @@ VARIANCE = Question(
     ),
     formula=r"\frac{\mathrm{Var}(q \cdot k)}{d_k}: \quad <drawn> \; (x \sim \mathcal{N}(0, 1)), \qquad <median>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Every head"}),
+    see=PageLink("scores", {"section": "Every head"}),
     of=SEES_QUERIES,
 )
 
 
-def _scaled_variance(subject: Subject) -> Measured:
+def _scaled_variance(subject: Subject) -> Measurement:
     drawn, heads = _drawn(subject), _heads(subject)
     scaled = heads["scaled"].to_numpy()
     picture = Lines(
@@ -149,7 +159,7 @@ def _scaled_variance(subject: Subject) -> Measured:
         log_y=True,
         mark_y=1.0,
     )
-    return Measured(
+    return Measurement(
         {
             "drawn_least": float(drawn["scaled_variance"].min()),
             "drawn_most": float(drawn["scaled_variance"].max()),
@@ -164,44 +174,44 @@ def _scaled_variance(subject: Subject) -> Measured:
 SCALED_VARIANCE = Question(
     17,
     asked=Both("Is the variance 1 after dividing by √d_k?", "除以 √d_k 之后，方差是 1 吗？"),
-    said=Both(
+    claim=Both(
         "Dividing by √d_k brings the variance of the scores from d_k back to 1, whatever the width.",
         "除以 √d_k 之后，点积的方差从 d_k 变为 1，与 d_k 无关。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "It is 1 for independent entries of mean 0 and variance 1, at every width.",
                 "各分量独立、均值为 0、方差为 1 时，不管 d_k 多大，方差都是 1。",
             ),
             (near("drawn_least", 1, within=0.05), near("drawn_most", 1, within=0.05)),
         ),
-        Part(
+        ClaimPart(
             Both("It is 1 in the heads of this model.", "在该模型的各个头中，方差是 1。"),
             (near("smallest", 1, within=0.1), near("largest", 1, within=0.1)),
         ),
     ),
     measure=_scaled_variance,
     numbers={
-        "drawn_least": Quantity(
+        "drawn_least": Label(
             Both(
                 "variance of the scaled scores, random entries, smallest over d_k",
                 "缩放后分数的方差，随机分量，各 d_k 最小值",
             )
         ),
-        "drawn_most": Quantity(
+        "drawn_most": Label(
             Both(
                 "variance of the scaled scores, random entries, largest over d_k",
                 "缩放后分数的方差，随机分量，各 d_k 最大值",
             )
         ),
-        "smallest": Quantity(
+        "smallest": Label(
             Both("variance of the scaled scores, this model, smallest of heads", "缩放后分数的方差，该模型，各头最小值")
         ),
-        "median": Quantity(
+        "median": Label(
             Both("variance of the scaled scores, this model, median of heads", "缩放后分数的方差，该模型，各头中位数")
         ),
-        "largest": Quantity(
+        "largest": Label(
             Both("variance of the scaled scores, this model, largest of heads", "缩放后分数的方差，该模型，各头最大值")
         ),
     },
@@ -224,7 +234,7 @@ SCALED_VARIANCE = Question(
     formula=r"\mathrm{Var}\left(\frac{q \cdot k}{\sqrt{d_k}}\right): \quad <drawn_least> \ldots <drawn_most>, \qquad"
     r" <smallest> \ldots <largest>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Every head"}),
+    see=PageLink("scores", {"section": "Every head"}),
     of=SEES_QUERIES,
 )
 
@@ -232,10 +242,10 @@ SCALED_VARIANCE = Question(
 # --- 18 to 20: saturation ------------------------------------------------------------------------------------------
 
 
-def _saturation(subject: Subject) -> Measured:
+def _saturation(subject: Subject) -> Measurement:
     drawn = _drawn(subject)
     width = subject.trace.attentions[0].query.shape[-1]
-    own = _at(theory.drawn(keys=64, seed=0, widths=(width,)), width)
+    here = _at(theory.drawn(keys=64, seed=0, widths=(width,)), width)
     wide, narrow = _at(drawn, WIDE), _at(drawn, NARROW)
     x = drawn["width"].tolist()
     picture = Lines(
@@ -249,15 +259,15 @@ def _saturation(subject: Subject) -> Measured:
         log_y=True,
         mark_x=float(width),
     )
-    return Measured(
+    return Measurement(
         {
             "largest": float(wide["largest_median"]),
             "wide": float(wide["jacobian_median"]),
             "wide_scaled": float(wide["scaled_jacobian_median"]),
             "narrow": float(narrow["jacobian_median"]),
             "narrow_scaled": float(narrow["scaled_jacobian_median"]),
-            "own": float(own["jacobian_median"]),
-            "own_scaled": float(own["scaled_jacobian_median"]),
+            "own": float(here["jacobian_median"]),
+            "own_scaled": float(here["scaled_jacobian_median"]),
             "width": float(width),
         },
         picture,
@@ -270,30 +280,30 @@ SATURATION = Question(
         "Do large scores push the softmax to one-hot, where gradients vanish?",
         "点积太大会使 softmax 接近 one-hot、梯度消失吗？",
     ),
-    said=Both(
+    claim=Both(
         "Without the scale the scores are large, the softmax is nearly one-hot, and its gradient vanishes.",
         "不缩放时点积过大，softmax 接近 one-hot，梯度消失。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "At d_k = 1,024 the typical unscaled row is nearly one-hot.",
                 "d_k = 1024 且不缩放时，典型的一行接近 one-hot。",
             ),
             (above("largest", 0.99),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "There its gradient is less than a hundredth of that with the scale.",
                 "此时 softmax 的梯度不到有缩放时的百分之一。",
             ),
             (below("wide", "wide_scaled", times=0.01),),
         ),
-        Part(
+        ClaimPart(
             Both("At d_k = 4 too the scale raises the gradient.", "d_k = 4 时，缩放同样使梯度变大。"),
             (below("narrow", "narrow_scaled"),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "At the width of this model's heads it does too.",
                 "d_k 取该模型各头的宽度时也是这样。",
@@ -303,14 +313,14 @@ SATURATION = Question(
     ),
     measure=_saturation,
     numbers={
-        "largest": Quantity(Both("largest weight at d_k = 1,024, without scale", "d_k = 1024 时的最大权重，无缩放")),
-        "wide": Quantity(Both("‖J‖ at d_k = 1,024, without scale", "d_k = 1024 时的 ‖J‖，无缩放")),
-        "wide_scaled": Quantity(Both("‖J‖ at d_k = 1,024, with scale", "d_k = 1024 时的 ‖J‖，有缩放")),
-        "narrow": Quantity(Both("‖J‖ at d_k = 4, without scale", "d_k = 4 时的 ‖J‖，无缩放")),
-        "narrow_scaled": Quantity(Both("‖J‖ at d_k = 4, with scale", "d_k = 4 时的 ‖J‖，有缩放")),
-        "width": Quantity(Both("d_k of this model", "该模型的 d_k")),
-        "own": Quantity(Both("‖J‖ at this model's d_k, without scale", "该模型的 d_k 下的 ‖J‖，无缩放")),
-        "own_scaled": Quantity(Both("‖J‖ at this model's d_k, with scale", "该模型的 d_k 下的 ‖J‖，有缩放")),
+        "largest": Label(Both("largest weight at d_k = 1,024, without scale", "d_k = 1024 时的最大权重，无缩放")),
+        "wide": Label(Both("‖J‖ at d_k = 1,024, without scale", "d_k = 1024 时的 ‖J‖，无缩放")),
+        "wide_scaled": Label(Both("‖J‖ at d_k = 1,024, with scale", "d_k = 1024 时的 ‖J‖，有缩放")),
+        "narrow": Label(Both("‖J‖ at d_k = 4, without scale", "d_k = 4 时的 ‖J‖，无缩放")),
+        "narrow_scaled": Label(Both("‖J‖ at d_k = 4, with scale", "d_k = 4 时的 ‖J‖，有缩放")),
+        "width": Label(Both("d_k of this model", "该模型的 d_k")),
+        "own": Label(Both("‖J‖ at this model's d_k, without scale", "该模型的 d_k 下的 ‖J‖，无缩放")),
+        "own_scaled": Label(Both("‖J‖ at this model's d_k, with scale", "该模型的 d_k 下的 ‖J‖，有缩放")),
     },
     setting=Both(
         "Random standard normal queries and 64 keys, seed 0; medians over the rows. Of the model only the width of its "
@@ -331,12 +341,12 @@ SATURATION = Question(
     formula=r"J_{ij} = p_i(\delta_{ij} - p_j), \quad d_k = 1024:\; \lVert J \rVert = <wide> \to <wide_scaled>, \quad"
     r" d_k = 4:\; <narrow> \to <narrow_scaled>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Theory"}),
+    see=PageLink("scores", {"section": "Theory"}),
     of=SEES_QUERIES,
 )
 
 
-def _explosion(subject: Subject) -> Measured:
+def _explosion(subject: Subject) -> Measurement:
     drawn = _drawn(subject)
     wide = _at(drawn, WIDE)
     x = drawn["width"].tolist()
@@ -360,7 +370,7 @@ def _explosion(subject: Subject) -> Measured:
         log_x=True,
         log_y=True,
     )
-    return Measured(
+    return Measurement(
         {
             "median": float(wide["gradient_median"]),
             "median_scaled": float(wide["scaled_gradient_median"]),
@@ -374,9 +384,9 @@ def _explosion(subject: Subject) -> Measured:
 EXPLOSION = Question(
     19,
     asked=Both("Does the scale prevent exploding gradients?", "缩放是为了防止梯度爆炸吗？"),
-    said=Both("Scores are scaled to prevent exploding gradients.", "对分数进行缩放，是为了防止梯度爆炸。"),
+    claim=Both("Scores are scaled to prevent exploding gradients.", "对分数进行缩放，是为了防止梯度爆炸。"),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Without the scale the typical row's gradient is larger, at d_k = 1,024.",
                 "d_k = 1024 且不缩放时，典型的一行梯度更大。",
@@ -386,10 +396,10 @@ EXPLOSION = Question(
     ),
     measure=_explosion,
     numbers={
-        "median": Quantity(Both("‖∂p/∂q‖, median row, without scale", "‖∂p/∂q‖，中位数，无缩放")),
-        "median_scaled": Quantity(Both("‖∂p/∂q‖, median row, with scale", "‖∂p/∂q‖，中位数，有缩放")),
-        "mean": Quantity(Both("‖∂p/∂q‖, mean of rows, without scale", "‖∂p/∂q‖，均值，无缩放")),
-        "mean_scaled": Quantity(Both("‖∂p/∂q‖, mean of rows, with scale", "‖∂p/∂q‖，均值，有缩放")),
+        "median": Label(Both("‖∂p/∂q‖, median row, without scale", "‖∂p/∂q‖，中位数，无缩放")),
+        "median_scaled": Label(Both("‖∂p/∂q‖, median row, with scale", "‖∂p/∂q‖，中位数，有缩放")),
+        "mean": Label(Both("‖∂p/∂q‖, mean of rows, without scale", "‖∂p/∂q‖，均值，无缩放")),
+        "mean_scaled": Label(Both("‖∂p/∂q‖, mean of rows, with scale", "‖∂p/∂q‖，均值，有缩放")),
     },
     setting=Both(
         "Random standard normal queries and 64 keys, d_k = 1,024, seed 0. The claim is about widths, so no loaded "
@@ -410,18 +420,18 @@ EXPLOSION = Question(
     formula=r"\frac{\partial p}{\partial q} = s\,J K: \quad \mathrm{med} = <median> \; (s = 1), \;\;"
     r" <median_scaled> \; (s = 1/\sqrt{d_k}); \quad \mathrm{mean} = <mean>, \; <mean_scaled>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Theory"}),
+    see=PageLink("scores", {"section": "Theory"}),
 )
 
 
-def _outputs(subject: Subject) -> Measured:
+def _outputs(subject: Subject) -> Measurement:
     heads = _heads(subject)
     weight = max(
         float(subject.trace.attention(layer=site.layer, stream=site.stream, call=site.call).max())
         for site in subject.trace.sites
     )
     drawn = _at(_drawn(subject), WIDE)
-    return Measured(
+    return Measurement(
         {
             "weight": weight,
             "drawn": float(drawn["largest_median"]),
@@ -443,24 +453,24 @@ def _outputs(subject: Subject) -> Measured:
 OUTPUTS = Question(
     20,
     asked=Both("Are the softmax's outputs too large without the scale?", "不缩放时，softmax 的输出会太大吗？"),
-    said=Both(
+    claim=Both(
         "Products of vectors can be very large, so the softmax's outputs become too large.",
         "向量的点积值可能非常大，导致 softmax 输出太大。",
     ),
     parts=(
-        Part(Both("An output of the softmax exceeds 1.", "softmax 的输出超过 1。"), (above("weight", 1.000001),)),
-        Part(
+        ClaimPart(Both("An output of the softmax exceeds 1.", "softmax 的输出超过 1。"), (above("weight", 1.000001),)),
+        ClaimPart(
             Both("Without the scale, at d_k = 1,024, one does.", "d_k = 1024 且不缩放时，输出超过 1。"),
             (above("drawn", 1.000001),),
         ),
     ),
     measure=_outputs,
     numbers={
-        "weight": Quantity(Both("largest weight of this model", "该模型的最大权重")),
-        "drawn": Quantity(
+        "weight": Label(Both("largest weight of this model", "该模型的最大权重")),
+        "drawn": Label(
             Both("largest weight of a row, d_k = 1,024, without scale", "一行的最大权重，d_k = 1024，无缩放")
         ),
-        "score": Quantity(Both("largest score of this model, before the softmax", "该模型 softmax 之前的最大分数")),
+        "score": Label(Both("largest score of this model, before the softmax", "该模型 softmax 之前的最大分数")),
     },
     setting=Both(
         "All weights of all heads on this text; and random standard normal queries and 64 keys, seed 0, median row.",
@@ -474,7 +484,7 @@ OUTPUTS = Question(
     refuted=Both("A weight above 1.", "如果有权重大于 1，结论就被推翻。"),
     formula=r"p_i = \frac{e^{s_i}}{\sum_j e^{s_j}} \leq 1: \quad \max p = <weight>, \qquad \max s = <score>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "One head"}),
+    see=PageLink("scores", {"section": "One head"}),
     of=SEES_QUERIES,
 )
 
@@ -482,7 +492,7 @@ OUTPUTS = Question(
 # --- 21 to 24: examples and formulas -------------------------------------------------------------------------------
 
 
-def _example(subject: Subject) -> Measured:
+def _example(subject: Subject) -> Measurement:
     few, many = theory.example(keys=64, width=64), theory.example(keys=512, width=64)
     counts = [2, 4, 8, 16, 32, 64, 128, 256, 512]
     picture = Lines(
@@ -503,7 +513,7 @@ def _example(subject: Subject) -> Measured:
         y_title=Both("weight of the largest", "最大的权重"),
         log_x=True,
     )
-    return Measured(
+    return Measurement(
         {
             "weight": few.weight,
             "more_keys": many.weight,
@@ -521,35 +531,35 @@ EXAMPLE = Question(
         "At d_k = 64, does one key take 0.98 of the weight without the scale?",
         "d_k = 64 且不缩放时，一个键会占去 0.98 的权重吗？",
     ),
-    said=Both(
+    claim=Both(
         "With d_k = 64 a score of 8 gives e⁸ / (e⁸ + 63) = 0.98: the softmax is one-hot, and its gradient is about 0.",
         "d_k = 64 时，分数为 8 的那一项是 e⁸/(e⁸ + 63) = 0.98：softmax 接近 one-hot，梯度接近 0。",
     ),
     parts=(
-        Part(Both("e⁸ / (e⁸ + 63) is 0.98.", "e⁸/(e⁸ + 63) 等于 0.98。"), (around("weight", 0.98, within=0.005),)),
-        Part(
+        ClaimPart(Both("e⁸ / (e⁸ + 63) is 0.98.", "e⁸/(e⁸ + 63) 等于 0.98。"), (around("weight", 0.98, within=0.005),)),
+        ClaimPart(
             Both("It follows from d_k = 64, however many keys there are.", "这由 d_k = 64 决定，与键的个数无关。"),
             (around("more_keys", 0.98, within=0.005),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "It is so for real rows, whose other scores vary as much.",
                 "真实的一行也是这样，其他分数有同样的方差。",
             ),
             (around("drawn", 0.98, within=0.02),),
         ),
-        Part(
+        ClaimPart(
             Both("The slope p(1 − p) there is less than in an even row.", "此处的斜率 p(1 − p) 小于均匀的一行。"),
             (below("slope", "even"),),
         ),
     ),
     measure=_example,
     numbers={
-        "weight": Quantity(Both("e⁸ / (e⁸ + 63): 64 keys", "e⁸/(e⁸ + 63)：64 个键")),
-        "more_keys": Quantity(Both("e⁸ / (e⁸ + 511): 512 keys", "e⁸/(e⁸ + 511)：512 个键")),
-        "drawn": Quantity(Both("largest weight, 64 scores drawn from N(0, 64)", "最大权重，64 个分数取自 N(0, 64)")),
-        "slope": Quantity(Both("p(1 − p) of the 0.98", "0.98 处的 p(1 − p)")),
-        "even": Quantity(Both("p(1 − p) of an even row, p = 1/64", "均匀一行的 p(1 − p)，p = 1/64")),
+        "weight": Label(Both("e⁸ / (e⁸ + 63): 64 keys", "e⁸/(e⁸ + 63)：64 个键")),
+        "more_keys": Label(Both("e⁸ / (e⁸ + 511): 512 keys", "e⁸/(e⁸ + 511)：512 个键")),
+        "drawn": Label(Both("largest weight, 64 scores drawn from N(0, 64)", "最大权重，64 个分数取自 N(0, 64)")),
+        "slope": Label(Both("p(1 − p) of the 0.98", "0.98 处的 p(1 − p)")),
+        "even": Label(Both("p(1 − p) of an even row, p = 1/64", "均匀一行的 p(1 − p)，p = 1/64")),
     },
     setting=Both(
         "The formula itself, and 4,096 rows of random scores, seed 0. No loaded model takes part.",
@@ -569,11 +579,11 @@ EXAMPLE = Question(
     formula=r"\frac{e^8}{e^8 + n - 1}: \quad <weight> \; (n = 64), \quad <more_keys> \; (n = 512), \qquad"
     r" p(1-p) = <slope>",
     papers=(),
-    see=See("scores", {"section": "Theory"}),
+    see=PageLink("scores", {"section": "Theory"}),
 )
 
 
-def _sigmas(subject: Subject) -> Measured:
+def _sigmas(subject: Subject) -> Measurement:
     generator = np.random.default_rng(0)
     dots = np.einsum("ne,ne->n", *generator.standard_normal((2, 2**16, 100)))
     deviation = float(dots.std())
@@ -594,7 +604,7 @@ def _sigmas(subject: Subject) -> Measured:
         y_title=Both("density", "密度"),
         mark_x=10.0,
     )
-    return Measured(
+    return Measurement(
         {
             "deviation": deviation,
             "of_ten": 10 / deviation,
@@ -610,26 +620,26 @@ SIGMAS = Question(
     asked=Both(
         "At d_k = 100, do products reach ± 10 standard deviations?", "d_k = 100 时，点积会达到 ±10 个标准差吗？"
     ),
-    said=Both(
+    claim=Both(
         "With d_k = 100 the standard deviation is 10, so q · k may reach ± 10 standard deviations.",
         "d_k = 100 时标准差为 10，所以点积可能达到 ±10 个标准差。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("A product of 10 is ten standard deviations from 0.", "点积等于 10，就是偏离 0 十个标准差。"),
             (near("of_ten", 10, within=0.1),),
         ),
-        Part(
+        ClaimPart(
             Both("Among 65,536 products one is ten deviations away.", "65536 个点积中，有偏离十个标准差的。"),
             (at_least("farthest", 10),),
         ),
     ),
     measure=_sigmas,
     numbers={
-        "deviation": Quantity(Both("standard deviation of q · k", "q·k 的标准差")),
-        "of_ten": Quantity(Both("a product of 10, in deviations", "点积 10，以标准差计")),
-        "farthest": Quantity(Both("farthest of 65,536 products, in deviations", "65536 个点积中最远的，以标准差计")),
-        "chance": Quantity(Both("probability of ten deviations, normal", "正态分布下偏离十个标准差的概率")),
+        "deviation": Label(Both("standard deviation of q · k", "q·k 的标准差")),
+        "of_ten": Label(Both("a product of 10, in deviations", "点积 10，以标准差计")),
+        "farthest": Label(Both("farthest of 65,536 products, in deviations", "65536 个点积中最远的，以标准差计")),
+        "chance": Label(Both("probability of ten deviations, normal", "正态分布下偏离十个标准差的概率")),
     },
     setting=Both(
         "65,536 products of standard normal vectors with 100 entries, seed 0. No loaded model takes part.",
@@ -646,11 +656,11 @@ SIGMAS = Question(
     ),
     formula=r"\sigma = \sqrt{d_k} = <deviation>, \qquad \frac{10}{\sigma} = <of_ten>, \qquad P(|z| \geq 10) = <chance>",
     papers=(),
-    see=See("scores", {"section": "Theory"}),
+    see=PageLink("scores", {"section": "Theory"}),
 )
 
 
-def _normal(subject: Subject) -> Measured:
+def _normal(subject: Subject) -> Measurement:
     drawn, heads = _drawn(subject), _heads(subject)
     tails = heads["kurtosis"].to_numpy()
     x = drawn["width"].tolist()
@@ -673,7 +683,7 @@ def _normal(subject: Subject) -> Measured:
         log_x=True,
         mark_y=0.0,
     )
-    return Measured(
+    return Measurement(
         {
             "wide": float(_at(drawn, WIDE)["excess"]),
             "narrow": float(_at(drawn, NARROW)["excess"]),
@@ -686,29 +696,29 @@ def _normal(subject: Subject) -> Measured:
 NORMAL = Question(
     23,
     asked=Both("Is q · k normally distributed, by the central limit theorem?", "由中心极限定理，q·k 服从正态分布吗？"),
-    said=Both(
+    claim=Both(
         "q · k is a sum of d_k products, so it is about N(0, d_k).",
         "q·k 是 d_k 个乘积之和，根据中心极限定理近似服从 N(0, d_k)。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("At d_k = 1,024 its tails are those of a normal distribution.", "d_k = 1024 时，尾部与正态分布相同。"),
             (around("wide", 0, within=0.15),),
         ),
-        Part(
+        ClaimPart(
             Both("At d_k = 4 they are too.", "d_k = 4 时也相同。"),
             (around("narrow", 0, within=0.15),),
         ),
-        Part(
+        ClaimPart(
             Both("In the heads of this model they are too.", "在该模型的各个头中也相同。"),
             (at_most("model", 0.15),),
         ),
     ),
     measure=_normal,
     numbers={
-        "wide": Quantity(Both("excess kurtosis at d_k = 1,024", "d_k = 1024 时的超额峰度")),
-        "narrow": Quantity(Both("excess kurtosis at d_k = 4", "d_k = 4 时的超额峰度")),
-        "model": Quantity(Both("|excess kurtosis| in this model, median of heads", "该模型的 |超额峰度|，各头中位数")),
+        "wide": Label(Both("excess kurtosis at d_k = 1,024", "d_k = 1024 时的超额峰度")),
+        "narrow": Label(Both("excess kurtosis at d_k = 4", "d_k = 4 时的超额峰度")),
+        "model": Label(Both("|excess kurtosis| in this model, median of heads", "该模型的 |超额峰度|，各头中位数")),
     },
     setting=Both(
         "Random: products of 65,536 pairs of standard normal vectors, seed 0. Model: q · k of each head on this "
@@ -727,14 +737,14 @@ NORMAL = Question(
     ),
     formula=r"\kappa - 3 = \frac{6}{d_k}: \quad <narrow> \; (d_k = 4), \qquad <wide> \; (d_k = 1024)",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Theory"}),
+    see=PageLink("scores", {"section": "Theory"}),
     of=SEES_QUERIES,
 )
 
 _SHARP = 64.0  # times the model's own scores
 
 
-def _jacobian(subject: Subject) -> Measured:
+def _jacobian(subject: Subject) -> Measurement:
     record = layers_of(subject)[0]
     heads = len(record.query)
     q, k = record.query.double().cpu(), of_each_head(record.key, heads)
@@ -748,11 +758,11 @@ def _jacobian(subject: Subject) -> Measured:
     generator = torch.Generator().manual_seed(0)
     towards = torch.randn(v.shape[-1], generator=generator, dtype=torch.float64)
     for name, factor in (("", 1.0), ("_sharp", _SHARP)):
-        sides = [one.clone().requires_grad_() for one in (q, v)]
+        sides = [tensor.clone().requires_grad_() for tensor in (q, v)]
         mixed = (sides[0] @ k.mT * (factor * q.shape[-1] ** -0.5)).softmax(dim=-1) @ sides[1]
         (mixed @ towards).sum().backward()
         # A factor on the scores is one on the queries' gradient too: without it a saturated row would look steeper.
-        of_queries, of_values = (one.grad for one in sides)
+        of_queries, of_values = (side.grad for side in sides)
         assert of_queries is not None
         assert of_values is not None
         numbers |= {
@@ -773,8 +783,8 @@ def _jacobian(subject: Subject) -> Measured:
         parts=("q", "q", "v", "v"),
         log=True,
     )
-    kept = ("difference", "query_left", "value_left")
-    return Measured({name: numbers[name] for name in kept}, picture)
+    judged = ("difference", "query_left", "value_left")
+    return Measurement({name: numbers[name] for name in judged}, picture)
 
 
 JACOBIAN = Question(
@@ -783,31 +793,31 @@ JACOBIAN = Question(
         "Is the softmax's derivative p_i(δ_ij − p_j), and do updates stop where it is 0?",
         "softmax 的导数是 p_i(δ_ij − p_j) 吗？导数为 0 时参数就停止更新吗？",
     ),
-    said=Both(
+    claim=Both(
         "∂p_i/∂s_j = p_i(δ_ij − p_j); where the softmax saturates it is about 0, and parameter updates stop.",
         "∂p_i/∂s_j = p_i(δ_ij − p_j)；softmax 饱和时导数接近 0，参数更新停滞。",
     ),
     parts=(
-        Part(Both("The formula is right.", "公式正确。"), (at_most("difference", 1e-7),)),
-        Part(
+        ClaimPart(Both("The formula is right.", "公式正确。"), (at_most("difference", 1e-7),)),
+        ClaimPart(
             Both(
                 "Where scores are 64 times as large, the slope to a typical query is less than a tenth.",
                 "分数放大 64 倍后，对典型查询的斜率不到原来的十分之一。",
             ),
             (below("query_left", 0.1),),
         ),
-        Part(
+        ClaimPart(
             Both("The gradient of the values is too.", "对 V 的梯度也不到十分之一。"),
             (below("value_left", 0.1),),
         ),
     ),
     measure=_jacobian,
     numbers={
-        "difference": Quantity(Both("formula against autograd, largest difference", "公式与自动求导的最大差")),
-        "query_left": Quantity(
+        "difference": Label(Both("formula against autograd, largest difference", "公式与自动求导的最大差")),
+        "query_left": Label(
             Both("what is left of the slope to a query, median", "对查询的斜率的剩余比例，中位数"), "%"
         ),
-        "value_left": Quantity(Both("what is left of the gradient of the values", "对 V 的梯度的剩余比例"), "%"),
+        "value_left": Label(Both("what is left of the gradient of the values", "对 V 的梯度的剩余比例"), "%"),
     },
     setting=Both(
         "Scores, queries and values of the first layer on this text, float64, without a mask. Saturated: the same "
@@ -828,7 +838,7 @@ JACOBIAN = Question(
     ),
     formula=r"\frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j): \quad \max |\Delta| = <difference>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Gradients"}),
+    see=PageLink("scores", {"section": "Gradients"}),
     of=SEES_QUERIES,
 )
 
@@ -838,7 +848,7 @@ JACOBIAN = Question(
 SCALE_OR_NOT = Experiment(task="sort", a=Switches(heads=1), b=Switches(heads=1, scale="none"), seeds=2)
 
 
-def _learned(subject: Subject) -> Measured:
+def _learned(subject: Subject) -> Measurement:
     heads = _heads(subject)
     scaled = heads["scaled"].to_numpy()
     curves = {
@@ -855,7 +865,7 @@ def _learned(subject: Subject) -> Measured:
         parts=["attention" if width == 48 else "ffn" for width, _ in curves],
     )
     last = {key: loss[-1] for key, loss in curves.items()}
-    return Measured(
+    return Measurement(
         {
             "wide": last[48, "1/sqrt(d_k)"],
             "wide_unscaled": last[48, "none"],
@@ -867,32 +877,32 @@ def _learned(subject: Subject) -> Measured:
     )
 
 
-def _sorted(subject: Subject, watch: Watch) -> Measured:
+def _sorted(subject: Subject, watch: Watch) -> Measurement:
     courses = train_both(SCALE_OR_NOT, watch)
     a, b = (float(np.mean(side)) for side in ends(courses, last_right))
     names = (_SCALED, _UNSCALED)
     picture = courses_drawn(courses, names, of=lambda report: report.exact_accuracy, y_title=RIGHT)
-    return Measured({"a": a, "b": b}, picture)
+    return Measurement({"a": a, "b": b}, picture)
 
 
 LEARNED = Question(
     25,
     asked=Both("Does a model train faster and more stably with the scale?", "有缩放的模型训练得更快、更稳定吗？"),
-    said=Both(
+    claim=Both(
         "Experiments show that with the scale training is more stable and converges faster; it works like a "
         "normalisation.",
         "实验表明，缩放后模型训练更稳定，收敛速度更快；缩放的作用类似归一化。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("With d_k = 48 a small network learns faster with the scale.", "d_k = 48 时，小网络有缩放学得更快。"),
             (below("wide", "wide_unscaled"),),
         ),
-        Part(
+        ClaimPart(
             Both("With d_k = 6 it does too.", "d_k = 6 时也是这样。"),
             (below("narrow", "narrow_unscaled"),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "Like a normalisation, the scale gives the scores of all heads of this model one spread.",
                 "像归一化一样，缩放使该模型各头的分数离散程度相同。",
@@ -902,15 +912,15 @@ LEARNED = Question(
     ),
     measure=_learned,
     numbers={
-        "wide": Quantity(Both("loss, d_k = 48, with the scale", "损失，d_k = 48，有缩放"), Both("nats", "nat")),
-        "wide_unscaled": Quantity(
+        "wide": Label(Both("loss, d_k = 48, with the scale", "损失，d_k = 48，有缩放"), Both("nats", "nat")),
+        "wide_unscaled": Label(
             Both("loss, d_k = 48, without the scale", "损失，d_k = 48，无缩放"), Both("nats", "nat")
         ),
-        "narrow": Quantity(Both("loss, d_k = 6, with the scale", "损失，d_k = 6，有缩放"), Both("nats", "nat")),
-        "narrow_unscaled": Quantity(
+        "narrow": Label(Both("loss, d_k = 6, with the scale", "损失，d_k = 6，有缩放"), Both("nats", "nat")),
+        "narrow_unscaled": Label(
             Both("loss, d_k = 6, without the scale", "损失，d_k = 6，无缩放"), Both("nats", "nat")
         ),
-        "spread": Quantity(
+        "spread": Label(
             Both("variance of the scaled scores, largest head by smallest", "缩放后分数的方差，最大的头与最小的头之比")
         ),
     },
@@ -932,7 +942,7 @@ LEARNED = Question(
     ),
     formula=r"d_k = 48: \; <wide> < <wide_unscaled>\,?, \qquad d_k = 6: \; <narrow> < <narrow_unscaled>\,?",
     papers=(VASWANI_2017, BRITZ_2017),
-    see=See(
+    see=PageLink(
         "lab",
         {
             "lab_task": "sort",
@@ -943,22 +953,22 @@ LEARNED = Question(
         },
     ),
     of=SEES_QUERIES,
-    whole=Whole(
+    whole=LongExperiment(
         run=_sorted,
         about=Both(
             "The Lab's Transformer with one head learns to sort digits, with the scale (A) and without (B), two seeds.",
             "Lab 的单头 Transformer 学习给数字排序，有缩放（A）与无缩放（B），各两个种子。",
         ),
-        parts=(Part(Both("With the scale it learns better.", "缩放时学得更好。"), (above("a", "b", times=1.05),)),),
+        parts=(
+            ClaimPart(Both("With the scale it learns better.", "缩放时学得更好。"), (above("a", "b", times=1.05),)),
+        ),
         numbers={
-            "a": Quantity(
-                Both("texts without a mistake at the end, with the scale", "训练结束时的全对率，有缩放"), "%"
-            ),
-            "b": Quantity(
+            "a": Label(Both("texts without a mistake at the end, with the scale", "训练结束时的全对率，有缩放"), "%"),
+            "b": Label(
                 Both("texts without a mistake at the end, without the scale", "训练结束时的全对率，无缩放"), "%"
             ),
         },
-        stored=Stored(
+        stored=StoredRun(
             {"a": 0.961, "b": 0.439},
             command="python -m inspector.questions --only 25 --whole",
             seeds="0, 1",

@@ -1,4 +1,4 @@
-"""Several heads: what they are for and what they cost. Questions 41 to 50."""
+"""Several heads: their purpose and their costs. Questions 41 to 50."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from inspector.questions.record.papers import (
     VASWANI_2017,
     VOITA_2019,
 )
-from inspector.questions.record.picture import Bars, Lines, Map, Series
+from inspector.questions.record.picture import Bars, Heatmap, Lines, Series
 from inspector.questions.record.question import (
-    Measured,
-    Part,
-    Quantity,
+    ClaimPart,
+    Label,
+    LongExperiment,
+    Measurement,
+    PageLink,
     Question,
-    See,
-    Stored,
+    StoredRun,
     Theme,
     Watch,
-    Whole,
 )
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.queries import SEES_QUERIES, layers_of, of_each_head
@@ -67,7 +67,7 @@ LABELS = {
 
 
 def importances(subject: Subject) -> list[Importance]:
-    """Leave out each head alone, and measure what that does to the output; of many heads some, evenly spaced."""
+    """Leave out each head alone and measure the change of the output; of many heads, some that are evenly spaced."""
 
     def make() -> list[Importance]:
         every = interventions.every_head(subject.trace)
@@ -79,9 +79,10 @@ def importances(subject: Subject) -> list[Importance]:
 
 
 @dataclass(frozen=True)
-class Written:
-    """The way of one layer's heads to the residual stream. mixes: A V of each head, float64 [H, Q, E]; out: W_O by
-    heads, [H, E, D].
+class HeadOutputs:
+    """The outputs of one layer's heads, as they enter the residual stream.
+
+    mixes: A V of each head, float64 [H, Q, E]. out: the rows of W_O for each head, [H, E, D].
     """
 
     layer: int
@@ -94,25 +95,27 @@ class Written:
         return self.mixes @ self.out
 
 
-def written(subject: Subject) -> Written:
-    """The middle one of the layers whose W_O was seen.
+def head_outputs(subject: Subject) -> HeadOutputs:
+    """The head outputs of one layer, the middle of the layers whose W_O was seen.
 
-    Raises ValueError where none was, and for a layer of a single head.
+    Raises ValueError where no W_O was seen, and for a layer of a single head.
     """
 
-    def make() -> Written:
+    def make() -> HeadOutputs:
         trace, loaded = subject.trace, subject.loaded
         stream = trace.streams[0]
         blocks = subject.once("blocks", partial(record_blocks, loaded, trace))
-        found = {one.layer: one.matrix("out") for one in blocks.of(stream)}
-        layers = [site.layer for site in trace.sites_of(stream) if not site.call and found.get(site.layer) is not None]
+        matrices = {layer.layer: layer.matrix("out") for layer in blocks.of(stream)}
+        layers = [
+            site.layer for site in trace.sites_of(stream) if not site.call and matrices.get(site.layer) is not None
+        ]
         if not layers:
             raise UnanswerableError(
                 f"No matrix W_O was seen in the layers of {loaded.card.id}.",
                 f"没有看到 {loaded.card.id} 各层的 W_O 矩阵。",
             )
         layer = layers[len(layers) // 2]
-        matrix, record = found[layer], trace.record_of(layer, stream)
+        matrix, record = matrices[layer], trace.record_of(layer, stream)
         assert matrix is not None
         out = matrix.weight(loaded.network).double().cpu().numpy()
         count, width = len(record.query), record.value.shape[-1]
@@ -128,7 +131,7 @@ def written(subject: Subject) -> Written:
             )
         places = range(len(record.site.queries))
         mixes = np.stack([block.mixed(trace, stream=stream, layer=layer, position=at) for at in places], axis=1)
-        return Written(layer, mixes, out.reshape(count, width, -1))
+        return HeadOutputs(layer, mixes, out.reshape(count, width, -1))
 
     return subject.once("heads as written", make)
 
@@ -136,7 +139,7 @@ def written(subject: Subject) -> Written:
 # --- 41, 42: what heads do -----------------------------------------------------------------------------------------
 
 
-def _different(subject: Subject) -> Measured:
+def _different(subject: Subject) -> Measurement:
     trace = subject.trace
     stream = trace.streams[0]
     if len(trace.sites_of(stream)[0].keys) < 2:
@@ -160,7 +163,7 @@ def _different(subject: Subject) -> Measured:
         [float(counts[name]) for name in names],
         Both("heads, by what they mostly look at", "各头主要看什么（头数）"),
     )
-    return Measured({"apart": float(among.mean()), "nearest": float(among.min()), "named": named}, picture)
+    return Measurement({"apart": float(among.mean()), "nearest": float(among.min()), "named": named}, picture)
 
 
 DIFFERENT = Question(
@@ -168,30 +171,30 @@ DIFFERENT = Question(
     asked=Both(
         "Why several heads? Does each learn something of its own?", "为什么要用多头？每个头学到的东西都不同吗？"
     ),
-    said=Both(
+    claim=Both(
         "Like the kernels of a CNN, heads attend in different subspaces: each finds a relation of its own, such as "
         "syntax or reference.",
         "就像 CNN 的多个卷积核，多头在不同的子空间里做注意力：每个头捕捉一种关系，如句法、指代。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("On the whole, heads look at different tokens.", "总体上，各个头看的 token 不同。"),
             (at_least("apart", 0.1),),
         ),
-        Part(
+        ClaimPart(
             Both("No two heads look at the same.", "没有两个头看的东西一样。"),
             (at_least("nearest", 0.05),),
         ),
-        Part(
+        ClaimPart(
             Both("Each head has a task that can be named.", "每个头的分工都说得出名字。"),
             (at_least("named", 0.9),),
         ),
     ),
     measure=_different,
     numbers={
-        "apart": Quantity(Both("distance of two heads, mean", "两个头之间的距离，均值"), Both("nats", "nat")),
-        "nearest": Quantity(Both("distance of the two nearest heads", "最接近的两个头的距离"), Both("nats", "nat")),
-        "named": Quantity(Both("heads with a pattern that has a name", "模式说得出名字的头"), "%"),
+        "apart": Label(Both("distance of two heads, mean", "两个头之间的距离，均值"), Both("nats", "nat")),
+        "nearest": Label(Both("distance of the two nearest heads", "最接近的两个头的距离"), Both("nats", "nat")),
+        "named": Label(Both("heads with a pattern that has a name", "模式说得出名字的头"), "%"),
     },
     setting=Both(
         "All heads of self-attention on this text, of the encoder where there is one. Distance: Jensen-Shannon "
@@ -214,13 +217,13 @@ DIFFERENT = Question(
     ),
     formula=r"\mathrm{JS}(A^{(a)}, A^{(b)}): \quad <apart> \;(\varnothing), \qquad <nearest> \;(\min)",
     papers=(VASWANI_2017, CLARK_2019, VOITA_2019),
-    see=See(""),
+    see=PageLink(""),
     of=ANY,
 )
 
 
-def _needed(subject: Subject) -> Measured:
-    moved = np.array([one.moved for one in importances(subject)])
+def _needed(subject: Subject) -> Measurement:
+    moved = np.array([head.moved for head in importances(subject)])
     ordered = np.sort(moved)[::-1]
     picture = Lines(
         (
@@ -235,7 +238,7 @@ def _needed(subject: Subject) -> Measured:
         log_y=True,
         mark_y=0.01,
     )
-    return Measured(
+    return Measurement(
         {
             "median": float(np.median(moved)),
             "largest": float(moved.max()),
@@ -248,25 +251,25 @@ def _needed(subject: Subject) -> Measured:
 NEEDED = Question(
     42,
     asked=Both("Can heads be left out?", "可以去掉一些头吗？"),
-    said=Both(
+    claim=Both(
         "Many heads can be left out, and only some matter.",
         "很多头可以去掉，只有一部分头重要。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Without a typical head the output stays nearly as it is.", "去掉一个普通的头，输出几乎不变。"),
             (below("median", 0.01),),
         ),
-        Part(
+        ClaimPart(
             Both("At least half of the heads are like this.", "至少一半的头都是这样。"),
             (at_least("small", 0.5),),
         ),
     ),
     measure=_needed,
     numbers={
-        "median": Quantity(Both("output moved without one head, median", "去掉一个头后输出的变化，中位数")),
-        "largest": Quantity(Both("output moved without one head, largest", "去掉一个头后输出的变化，最大值")),
-        "small": Quantity(Both("heads without which it moves less than 0.01", "去掉后变化小于 0.01 的头"), "%"),
+        "median": Label(Both("output moved without one head, median", "去掉一个头后输出的变化，中位数")),
+        "largest": Label(Both("output moved without one head, largest", "去掉一个头后输出的变化，最大值")),
+        "small": Label(Both("heads without which it moves less than 0.01", "去掉后变化小于 0.01 的头"), "%"),
     },
     setting=Both(
         "Each head is left out alone and the text read again; of a large model or a long text some heads, evenly "
@@ -286,7 +289,7 @@ NEEDED = Question(
     ),
     formula=r"1 - \cos(h, h_{\xi_i = 0}): \quad <median> \;(50\,\%), \qquad <largest> \;(\max)",
     papers=(MICHEL_2019, VOITA_2019),
-    see=See("what_if", {"part": "Drop heads"}),
+    see=PageLink("what_if", {"part": "Drop heads"}),
     of=ANY,
 )
 
@@ -297,25 +300,25 @@ _SEEDS = 3
 _SEVERAL_AND_ONE = Experiment(seeds=_SEEDS, a=Switches(), b=Switches(heads=1))
 
 
-def _ensemble(subject: Subject) -> Measured:
-    found = written(subject)
-    each = found.each
+def _ensemble(subject: Subject) -> Measurement:
+    outputs = head_outputs(subject)
+    each = outputs.each
     units = each / np.maximum(np.linalg.norm(each, axis=-1, keepdims=True), 1e-30)
     count = len(units)
     cosines = np.einsum("aqd,bqd->ab", units, units) / units.shape[1]
     alike = float((cosines.sum() - np.trace(cosines)) / (count * (count - 1)))
     stream = subject.trace.streams[0]
-    every = [Head(stream, found.layer, head) for head in range(count)]
+    every = [Head(stream, outputs.layer, head) for head in range(count)]
 
     def moved(dropped: list[Head]) -> float:
         change = interventions.drop(subject.loaded, subject.trace, heads=dropped)
         return float(compare.moved(change.before, change.after).mean())
 
     chosen = every[:: max(1, count // 8)]
-    one, layer = float(np.mean([moved([head]) for head in chosen])), moved(every)
+    alone, layer = float(np.mean([moved([head]) for head in chosen])), moved(every)
     several, single = loss_of(subject, Switches()), loss_of(subject, Switches(heads=1))
     names = [str(head) for head in range(count)]
-    picture = Map(
+    picture = Heatmap(
         cosines.astype(np.float32),
         rows=names,
         columns=names,
@@ -324,16 +327,16 @@ def _ensemble(subject: Subject) -> Measured:
         quantity=Both("cosine of what two heads write", "两个头写入内容的余弦"),
         diverging=True,
     )
-    numbers = {"alike": alike, "one": one, "layer": layer, "several": several[-1], "single": single[-1]}
-    return Measured(numbers, picture)
+    numbers = {"alike": alike, "one": alone, "layer": layer, "several": several[-1], "single": single[-1]}
+    return Measurement(numbers, picture)
 
 
-def _several_and_one(subject: Subject, watch: Watch) -> Measured:
+def _several_and_one(subject: Subject, watch: Watch) -> Measurement:
     """Train with four heads and with one, from three seeds each."""
     courses = train_both(_SEVERAL_AND_ONE, watch)
     several, single = ends(courses, last_loss)
     picture = courses_drawn(courses, (Both("4 heads", "4 个头"), Both("1 head", "1 个头")), log_y=True)
-    return Measured(
+    return Measurement(
         {
             "several": float(np.mean(several)),
             "single": float(np.mean(single)),
@@ -350,40 +353,38 @@ ENSEMBLE = Question(
         "Do several heads make a model more robust, like an ensemble?",
         "多头像集成学习一样，让模型更稳健吗？",
     ),
-    said=Both(
+    claim=Both(
         "Several heads are an ensemble: training is more stable and does not end in a bad local optimum, and the "
         "model is more robust.",
         "多头相当于集成：训练更稳定，不容易陷入局部最优，模型更稳健。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Losing one head of a layer costs less than half of losing them all.",
                 "一层中少一个头，影响不到失去全部头的一半。",
             ),
             (below("one", "layer", times=0.5),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "As in an ensemble, each head gives an estimate of the same.",
                 "像集成一样，各个头给出的是同一个量的估计。",
             ),
             (at_least("alike", 0.5),),
         ),
-        Part(
+        ClaimPart(
             Both("Several heads learn faster than one.", "多个头比一个头学得快。"),
             (below("several", "single"),),
         ),
     ),
     measure=_ensemble,
     numbers={
-        "one": Quantity(Both("output moved without one head of the layer, mean", "少一个头时输出的变化，均值")),
-        "layer": Quantity(Both("output moved without all heads of the layer", "该层的头全部去掉时输出的变化")),
-        "alike": Quantity(Both("cosine of what two heads write, mean", "两个头写入内容的余弦，均值")),
-        "several": Quantity(
-            Both("loss with 4 heads after 120 steps", "4 个头训练 120 步后的损失"), Both("nats", "nat")
-        ),
-        "single": Quantity(Both("loss with 1 head after 120 steps", "1 个头训练 120 步后的损失"), Both("nats", "nat")),
+        "one": Label(Both("output moved without one head of the layer, mean", "少一个头时输出的变化，均值")),
+        "layer": Label(Both("output moved without all heads of the layer", "该层的头全部去掉时输出的变化")),
+        "alike": Label(Both("cosine of what two heads write, mean", "两个头写入内容的余弦，均值")),
+        "several": Label(Both("loss with 4 heads after 120 steps", "4 个头训练 120 步后的损失"), Both("nats", "nat")),
+        "single": Label(Both("loss with 1 head after 120 steps", "1 个头训练 120 步后的损失"), Both("nats", "nat")),
     },
     setting=Both(
         "The middle layer whose W_O was seen: head_i W_O^i of each head on this text, and the text read without one "
@@ -406,9 +407,9 @@ ENSEMBLE = Question(
     ),
     formula=r"\cos(h_a W_O^{(a)}, h_b W_O^{(b)}) = <alike>, \qquad <one> \;(1), \; <layer> \;(H)",
     papers=(VASWANI_2017, MICHEL_2019),
-    see=See("lab", {"lab_seeds": "3", "lab_b_positions": "sinusoidal", "lab_b_heads": "1"}),
+    see=PageLink("lab", {"lab_seeds": "3", "lab_b_positions": "sinusoidal", "lab_b_heads": "1"}),
     of=SEES_QUERIES,
-    whole=Whole(
+    whole=LongExperiment(
         run=_several_and_one,
         about=Both(
             "The Lab's Transformer (2 layers, d = 48) learns to turn 8 digits around, 300 steps, with 4 heads and "
@@ -417,30 +418,26 @@ ENSEMBLE = Question(
             "15 秒。",
         ),
         parts=(
-            Part(
+            ClaimPart(
                 Both("Several heads end at a lower loss than one.", "多头最终的损失低于单头。"),
                 (below("several", "single"),),
             ),
-            Part(
+            ClaimPart(
                 Both("With several heads the seeds end closer together.", "多头时，不同种子的结果更接近。"),
                 (below("several_spread", "single_spread"),),
             ),
         ),
         numbers={
-            "several": Quantity(
-                Both("loss with 4 heads, mean of seeds", "4 个头的损失，各种子均值"), Both("nats", "nat")
-            ),
-            "single": Quantity(
-                Both("loss with 1 head, mean of seeds", "1 个头的损失，各种子均值"), Both("nats", "nat")
-            ),
-            "several_spread": Quantity(
+            "several": Label(Both("loss with 4 heads, mean of seeds", "4 个头的损失，各种子均值"), Both("nats", "nat")),
+            "single": Label(Both("loss with 1 head, mean of seeds", "1 个头的损失，各种子均值"), Both("nats", "nat")),
+            "several_spread": Label(
                 Both("largest less smallest loss, 4 heads", "最大与最小损失之差，4 个头"), Both("nats", "nat")
             ),
-            "single_spread": Quantity(
+            "single_spread": Label(
                 Both("largest less smallest loss, 1 head", "最大与最小损失之差，1 个头"), Both("nats", "nat")
             ),
         },
-        stored=Stored(
+        stored=StoredRun(
             {"several": 0.00625, "single": 0.00621, "several_spread": 0.00088, "single_spread": 0.00078},
             command="python -m inspector.questions --only 43 --whole",
             seeds="0, 1, 2",
@@ -454,8 +451,8 @@ ENSEMBLE = Question(
 
 
 @dataclass(frozen=True)
-class _Cost:
-    """One layer's attention. products, core: FLOPs of all matrix products, and of scores and mix alone."""
+class _AttentionCost:
+    """The costs of one layer's attention. products: FLOPs of all matrix products; core: of scores and mix alone."""
 
     products: int
     core: int
@@ -464,7 +461,7 @@ class _Cost:
     matrices: int
 
 
-def _cost(*, width: int, count: int, each: int, tokens: int) -> _Cost:
+def _cost(*, width: int, count: int, each: int, tokens: int) -> _AttentionCost:
     """Count one layer's attention with `count` heads of width `each`, without biases."""
     config = TransformerConfig(
         vocabulary=1, layers=1, width=width, heads=count, head_size=each, ffn_width=1, max_positions=1, bias=False,
@@ -474,7 +471,7 @@ def _cost(*, width: int, count: int, each: int, tokens: int) -> _Cost:
     table = table[table["part"] == "attention"]
     products = table[table["kind"] == "matmul"]
     core = products[products["component"].isin(["scores", "mix"])]
-    return _Cost(
+    return _AttentionCost(
         products=int(products["flops"].sum()),
         core=int(core["flops"].sum()),
         softmax=int(table.loc[table["component"] == "softmax", "flops"].sum()),
@@ -484,7 +481,7 @@ def _cost(*, width: int, count: int, each: int, tokens: int) -> _Cost:
 
 
 @dataclass(frozen=True)
-class _Sizes:
+class _ModelSizes:
     """The sizes of the reader's model and text."""
 
     width: int
@@ -494,25 +491,25 @@ class _Sizes:
     tokens: int
 
 
-def _sizes(subject: Subject) -> _Sizes:
+def _sizes(subject: Subject) -> _ModelSizes:
     trace = subject.trace
     site = trace.sites_of(trace.streams[0])[0]
     record = trace.record_of(site.layer, site.stream, call=site.call)
-    return _Sizes(
+    return _ModelSizes(
         trace.hidden.shape[-1], site.heads, record.query.shape[-1], record.value.shape[-1], len(site.keys)
     )  # fmt: skip
 
 
 _WIDTHS = {
-    "joined": Quantity(Both("width of all heads together", "各头合起来的宽度")),
-    "width": Quantity(Both("width of the model, d", "模型宽度 d")),
+    "joined": Label(Both("width of all heads together", "各头合起来的宽度")),
+    "width": Label(Both("width of the model, d", "模型宽度 d")),
 }
 
 
-def _widths(subject: Subject) -> Measured:
+def _widths(subject: Subject) -> Measurement:
     paper = TransformerConfig(vocabulary=1, layers=1, width=512, heads=8, ffn_width=2048, max_positions=1)
     here = _sizes(subject)
-    return Measured(
+    return Measurement(
         {
             "paper": float(paper.head_width),
             "key": float(here.key),
@@ -526,17 +523,17 @@ def _widths(subject: Subject) -> Measured:
 WIDTHS = Question(
     44,
     asked=Both("How wide is a head with h = 8 and d = 512?", "h = 8、d = 512 时，每个头有多宽？"),
-    said=Both("d_k = d_v = d / h = 64.", "d_k = d_v = d/h = 64。"),
+    claim=Both("d_k = d_v = d / h = 64.", "d_k = d_v = d/h = 64。"),
     parts=(
-        Part(Both("512 / 8 is 64.", "512/8 = 64。"), (equal("paper", 64),)),
-        Part(Both("In this model too, d_k = d_v.", "在该模型中同样有 d_k = d_v。"), (equal("key", "value"),)),
-        Part(Both("In this model too, h · d_k = d.", "在该模型中同样有 h·d_k = d。"), (equal("joined", "width"),)),
+        ClaimPart(Both("512 / 8 is 64.", "512/8 = 64。"), (equal("paper", 64),)),
+        ClaimPart(Both("In this model too, d_k = d_v.", "在该模型中同样有 d_k = d_v。"), (equal("key", "value"),)),
+        ClaimPart(Both("In this model too, h · d_k = d.", "在该模型中同样有 h·d_k = d。"), (equal("joined", "width"),)),
     ),
     measure=_widths,
     numbers={
-        "paper": Quantity(Both("d_k for h = 8, d = 512", "h = 8、d = 512 时的 d_k")),
-        "key": Quantity(Both("d_k of this model", "该模型的 d_k")),
-        "value": Quantity(Both("d_v of this model", "该模型的 d_v")),
+        "paper": Label(Both("d_k for h = 8, d = 512", "h = 8、d = 512 时的 d_k")),
+        "key": Label(Both("d_k of this model", "该模型的 d_k")),
+        "value": Label(Both("d_v of this model", "该模型的 d_v")),
         **_WIDTHS,
     },
     setting=Both(
@@ -552,15 +549,15 @@ WIDTHS = Question(
     refuted=Both("A count of a head's numbers other than d / h.", "如果数出来的头宽度不是 d/h，结论就被推翻。"),
     formula=r"d_k = \frac{512}{8} = <paper>, \qquad h\, d_k = <joined>, \; d = <width>",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "Heads"}),
+    see=PageLink("costs", {"section": "Heads"}),
     of=SEES_QUERIES,
 )
 
 _D, _N = 512, 128  # of the paper's base model, and of the texts for which its costs are counted
 
 
-def _same_cost(subject: Subject) -> Measured:
-    one, eight, many = (_cost(width=_D, count=h, each=_D // h, tokens=_N) for h in (1, 8, 64))
+def _same_cost(subject: Subject) -> Measurement:
+    single, eight, many = (_cost(width=_D, count=h, each=_D // h, tokens=_N) for h in (1, 8, 64))
     full = _cost(width=_D, count=8, each=_D, tokens=_N)
     picture = Bars(
         (
@@ -569,13 +566,13 @@ def _same_cost(subject: Subject) -> Measured:
             Both("64 heads of 8", "64 个头，宽 8"),
             Both("8 heads of 512", "8 个头，宽 512"),
         ),
-        [float(cost.products) for cost in (one, eight, many, full)],
+        [float(cost.products) for cost in (single, eight, many, full)],
         Both("FLOPs of attention's matrix products", "注意力矩阵乘法的 FLOPs"),
         parts=("attention",) * 4,
     )
-    return Measured(
+    return Measurement(
         {
-            "one": float(one.products),
+            "one": float(single.products),
             "eight": float(eight.products),
             "many": float(many.products),
             "full": float(full.products),
@@ -588,28 +585,28 @@ def _same_cost(subject: Subject) -> Measured:
 SAME_COST = Question(
     45,
     asked=Both("Why are heads made narrower?", "多头为什么要降维？"),
-    said=Both(
+    claim=Both(
         "To keep the cost: h heads of width d / h cost what one head of width d costs.",
         "为了不增加计算量：h 个宽度为 d/h 的头，开销与一个宽度为 d 的头相同。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("8 heads cost what 1 head costs, in matrix products.", "8 个头的矩阵乘法量与 1 个头相同。"),
             (equal("eight", "one"),),
         ),
-        Part(Both("64 heads do too.", "64 个头也一样。"), (equal("many", "one"),)),
-        Part(
+        ClaimPart(Both("64 heads do too.", "64 个头也一样。"), (equal("many", "one"),)),
+        ClaimPart(
             Both("8 heads of full width would cost 8 times as much.", "8 个不降维的头，开销是 8 倍。"),
             (near("full", "one", times=8, within=1e-9),),
         ),
     ),
     measure=_same_cost,
     numbers={
-        "one": Quantity(Both("attention with 1 head", "1 个头的注意力"), "FLOPs"),
-        "eight": Quantity(Both("attention with 8 heads", "8 个头的注意力"), "FLOPs"),
-        "many": Quantity(Both("attention with 64 heads", "64 个头的注意力"), "FLOPs"),
-        "full": Quantity(Both("attention with 8 heads of full width", "8 个全宽的头的注意力"), "FLOPs"),
-        "parameters": Quantity(Both("parameters of 8 heads", "8 个头的参数量")),
+        "one": Label(Both("attention with 1 head", "1 个头的注意力"), "FLOPs"),
+        "eight": Label(Both("attention with 8 heads", "8 个头的注意力"), "FLOPs"),
+        "many": Label(Both("attention with 64 heads", "64 个头的注意力"), "FLOPs"),
+        "full": Label(Both("attention with 8 heads of full width", "8 个全宽的头的注意力"), "FLOPs"),
+        "parameters": Label(Both("parameters of 8 heads", "8 个头的参数量")),
     },
     setting=Both(
         "One layer with the paper's d = 512, n = 128 tokens, no biases. Counted by formulas that equal PyTorch's FLOP "
@@ -628,12 +625,12 @@ SAME_COST = Question(
     ),
     formula=r"8 n d^2 + 4 n^2 d = <eight>, \qquad h = 8, d_k = d: \; <full>",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "Heads"}),
+    see=PageLink("costs", {"section": "Heads"}),
 )
 
 
-def _orders(subject: Subject) -> Measured:
-    one = _cost(width=_D, count=1, each=_D, tokens=_N)
+def _orders(subject: Subject) -> Measurement:
+    base = _cost(width=_D, count=1, each=_D, tokens=_N)
     longer = _cost(width=_D, count=1, each=_D, tokens=2 * _N)
     wider = _cost(width=2 * _D, count=1, each=2 * _D, tokens=_N)
     reduced = _cost(width=_D, count=8, each=_D // 8, tokens=_N)
@@ -654,11 +651,11 @@ def _orders(subject: Subject) -> Measured:
         log_x=True,
         log_y=True,
     )
-    return Measured(
+    return Measurement(
         {
-            "by_width": math.log2(wider.core / one.core),
-            "by_length": math.log2(longer.core / one.core),
-            "reduced": reduced.products / one.products,
+            "by_width": math.log2(wider.core / base.core),
+            "by_length": math.log2(longer.core / base.core),
+            "reduced": reduced.products / base.products,
             "matrices": float(reduced.matrices),
         },
         picture,
@@ -671,32 +668,32 @@ ORDERS = Question(
         "Is it O(d²) for one head, O(h d²) for h, and O(h d'²) after the reduction?",
         "单头是 O(d²)、h 个头是 O(h d²)、降维后是 O(h d'²) 吗？",
     ),
-    said=Both(
+    claim=Both(
         "Scaled dot-product attention costs O(d²), h heads O(h d²); two matrices reduce d to d' = d / h, which leaves "
         "O(h d'²).",
         "缩放点积注意力的复杂度是 O(d²)，h 个头是 O(h d²)；用两个矩阵把 d 降到 d' = d/h 之后是 O(h d'²)。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("Scores and mix grow with the square of d.", "分数与加权求和的开销随 d 的平方增长。"),
             (near("by_width", 2, within=0.1),),
         ),
-        Part(
+        ClaimPart(
             Both("They do not depend on the length n.", "它们与长度 n 无关。"),
             (below("by_length", 0.1),),
         ),
-        Part(
+        ClaimPart(
             Both("After the reduction h heads cost less than half of one.", "降维后，h 个头的开销不到一个头的一半。"),
             (below("reduced", 0.5),),
         ),
-        Part(Both("The reduction takes two matrices.", "降维用两个矩阵。"), (equal("matrices", 2),)),
+        ClaimPart(Both("The reduction takes two matrices.", "降维用两个矩阵。"), (equal("matrices", 2),)),
     ),
     measure=_orders,
     numbers={
-        "by_width": Quantity(Both("power of d in scores and mix", "分数与加权求和中 d 的次数")),
-        "by_length": Quantity(Both("power of n in scores and mix", "分数与加权求和中 n 的次数")),
-        "reduced": Quantity(Both("FLOPs of 8 narrow heads / of 1 full head", "8 个降维的头与 1 个全宽头的 FLOPs 之比")),
-        "matrices": Quantity(Both("matrices of a layer's attention", "一层注意力的矩阵个数")),
+        "by_width": Label(Both("power of d in scores and mix", "分数与加权求和中 d 的次数")),
+        "by_length": Label(Both("power of n in scores and mix", "分数与加权求和中 n 的次数")),
+        "reduced": Label(Both("FLOPs of 8 narrow heads / of 1 full head", "8 个降维的头与 1 个全宽头的 FLOPs 之比")),
+        "matrices": Label(Both("matrices of a layer's attention", "一层注意力的矩阵个数")),
     },
     setting=Both(
         "One layer with d = 512 and n = 128, then with d or n doubled; h = 8. Counted by formulas, without biases; no "
@@ -715,11 +712,11 @@ ORDERS = Question(
     ),
     formula=r"4 n^{a} d^{b}: \quad a = <by_length>, \; b = <by_width>",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "Heads"}),
+    see=PageLink("costs", {"section": "Heads"}),
 )
 
 
-def _as_costly(subject: Subject) -> Measured:
+def _as_costly(subject: Subject) -> Measurement:
     here = _sizes(subject)
     several = _cost(width=here.width, count=here.count, each=here.key, tokens=here.tokens)
     single = _cost(width=here.width, count=1, each=here.count * here.key, tokens=here.tokens)
@@ -730,11 +727,11 @@ def _as_costly(subject: Subject) -> Measured:
             Both("softmax, 1 head", "softmax，1 个头"),
             Both("softmax, all heads", "softmax，多头"),
         ),
-        [float(one) for one in (single.products, several.products, single.softmax, several.softmax)],
+        [float(flops) for flops in (single.products, several.products, single.softmax, several.softmax)],
         Both("FLOPs of one layer's attention on this text", "一层注意力在该文本上的 FLOPs"),
         log=True,
     )
-    return Measured(
+    return Measurement(
         {
             "several": float(several.products),
             "single": float(single.products),
@@ -745,12 +742,13 @@ def _as_costly(subject: Subject) -> Measured:
     )
 
 
-def _by_clock(subject: Subject, watch: Watch) -> Measured:
+def _by_clock(subject: Subject, watch: Watch) -> Measurement:
     """Time scores, softmax and mix of one layer with 1, 8 and 64 heads."""
     counts = (1, 8, 64)
     measured = clock.measure_heads(_D, counts, tokens=512, repeats=5, on_progress=watch)
     seconds = {
-        count: one.table.set_index("part")["seconds"][["scores", "softmax", "mix"]] for count, one in measured.items()
+        count: timed.table.set_index("part")["seconds"][["scores", "softmax", "mix"]]
+        for count, timed in measured.items()
     }
     milliseconds = {count: 1000 * float(each.sum()) for count, each in seconds.items()}
     picture = Bars(
@@ -758,39 +756,39 @@ def _by_clock(subject: Subject, watch: Watch) -> Measured:
         [milliseconds[count] for count in counts],
         Both("milliseconds of scores, softmax and mix", "分数、softmax 与加权求和的毫秒数"),
     )
-    return Measured({"one": milliseconds[1], "eight": milliseconds[8], "many": milliseconds[64]}, picture)
+    return Measurement({"one": milliseconds[1], "eight": milliseconds[8], "many": milliseconds[64]}, picture)
 
 
 AS_COSTLY = Question(
     47,
     asked=Both("Does multi-head attention cost more than a single head?", "多头注意力比单头更费计算吗？"),
-    said=Both(
+    claim=Both(
         "Some say that it costs the same, others that more heads add cost.",
         "有人说多头与单头的计算量相同，也有人说头越多计算量越大。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both(
                 "Matrix products take as many FLOPs with several heads as with one.",
                 "多头与单头的矩阵乘法 FLOPs 相同。",
             ),
             (equal("several", "single"),),
         ),
-        Part(
+        ClaimPart(
             Both("The softmax does too.", "softmax 也相同。"),
             (equal("softmax_several", "softmax_single"),),
         ),
-        Part(
+        ClaimPart(
             Both("More heads make the matrix products dearer.", "头越多，矩阵乘法的开销越大。"),
             (above("several", "single"),),
         ),
     ),
     measure=_as_costly,
     numbers={
-        "several": Quantity(Both("matrix products, the model's heads", "矩阵乘法，模型的各头"), "FLOPs"),
-        "single": Quantity(Both("matrix products, one head as wide as all", "矩阵乘法，一个同样总宽的头"), "FLOPs"),
-        "softmax_several": Quantity(Both("softmax, the model's heads", "softmax，模型的各头"), "FLOPs"),
-        "softmax_single": Quantity(Both("softmax, one head", "softmax，一个头"), "FLOPs"),
+        "several": Label(Both("matrix products, the model's heads", "矩阵乘法，模型的各头"), "FLOPs"),
+        "single": Label(Both("matrix products, one head as wide as all", "矩阵乘法，一个同样总宽的头"), "FLOPs"),
+        "softmax_several": Label(Both("softmax, the model's heads", "softmax，模型的各头"), "FLOPs"),
+        "softmax_single": Label(Both("softmax, one head", "softmax，一个头"), "FLOPs"),
     },
     setting=Both(
         "One layer of this model's width and heads, with a key and a value for each head, on as many tokens as this "
@@ -812,9 +810,9 @@ AS_COSTLY = Question(
     ),
     formula=r"8 n d^2 + 4 n^2 d = <several>, \qquad 5 h n^2 = <softmax_several>, \; 5 n^2 = <softmax_single>",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "Heads"}),
+    see=PageLink("costs", {"section": "Heads"}),
     of=SEES_QUERIES,
-    whole=Whole(
+    whole=LongExperiment(
         run=_by_clock,
         about=Both(
             "Scores, softmax and mix of one layer (d = 512, 512 tokens, random numbers) on this machine's clock, with "
@@ -823,27 +821,27 @@ AS_COSTLY = Question(
             "次的中位数；几秒钟。",
         ),
         parts=(
-            Part(
+            ClaimPart(
                 Both("8 heads take as long as 1, within a quarter.", "8 个头与 1 个头用时相差不到四分之一。"),
                 (below("eight", "one", times=1.25),),
             ),
-            Part(
+            ClaimPart(
                 Both("64 heads do too.", "64 个头也一样。"),
                 (below("many", "one", times=1.25),),
             ),
         ),
         numbers={
-            "one": Quantity(
+            "one": Label(
                 Both("scores, softmax and mix, 1 head", "分数、softmax 与加权求和，1 个头"), Both("ms", "毫秒")
             ),
-            "eight": Quantity(
+            "eight": Label(
                 Both("scores, softmax and mix, 8 heads", "分数、softmax 与加权求和，8 个头"), Both("ms", "毫秒")
             ),
-            "many": Quantity(
+            "many": Label(
                 Both("scores, softmax and mix, 64 heads", "分数、softmax 与加权求和，64 个头"), Both("ms", "毫秒")
             ),
         },
-        stored=Stored(
+        stored=StoredRun(
             {"one": 5.2, "eight": 7.6, "many": 79.3},
             command="python -m inspector.questions --only 47 --whole",
             seeds="0",
@@ -853,14 +851,14 @@ AS_COSTLY = Question(
 )
 
 
-def _reduction(subject: Subject) -> Measured:
+def _reduction(subject: Subject) -> Measurement:
     here = _sizes(subject)
     picture = Bars(
         (Both("a head", "一个头"), Both("all heads side by side", "各头拼接"), Both("behind W_O", "W_O 之后")),
         [float(here.value), float(here.count * here.value), float(here.width)],
         Both("width", "宽度"),
     )
-    return Measured(
+    return Measurement(
         {"head": float(here.value), "joined": float(here.count * here.value), "width": float(here.width)}, picture
     )
 
@@ -868,22 +866,22 @@ def _reduction(subject: Subject) -> Measured:
 REDUCTION = Question(
     48,
     asked=Both("Are heads concatenated and then reduced to d?", "多头是先拼接、再降维到 d 吗？"),
-    said=Both(
+    claim=Both(
         "The heads are concatenated to h · d, and W_O reduces that to d.",
         "把 h 个头拼接成 h·d 维，再用 W_O 降到 d 维。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("The concatenation is wider than the model.", "拼接之后比模型宽度 d 更宽。"),
             (above("joined", "width"),),
         ),
-        Part(
+        ClaimPart(
             Both("Until then each head is as wide as the model.", "在此之前，每个头与模型一样宽。"),
             (at_least("head", "width"),),
         ),
     ),
     measure=_reduction,
-    numbers={"head": Quantity(Both("width of one head", "一个头的宽度")), **_WIDTHS},
+    numbers={"head": Label(Both("width of one head", "一个头的宽度")), **_WIDTHS},
     setting=Both(
         "The values of this model's heads as recorded, and the width of its states.",
         "该模型记录下来的各头的值，以及状态的宽度。",
@@ -899,7 +897,7 @@ REDUCTION = Question(
     ),
     formula=r"h \, d_v = <joined>, \qquad d = <width>",
     papers=(VASWANI_2017,),
-    see=See("block", {"section": "One token's way"}),
+    see=PageLink("block", {"section": "One token's way"}),
     of=SEES_QUERIES,
 )
 
@@ -907,13 +905,13 @@ REDUCTION = Question(
 # --- 49, 50: how heads are put together ----------------------------------------------------------------------------
 
 
-def _merge(subject: Subject) -> Measured:
-    found = written(subject)
-    mixes, out = found.mixes, found.out
+def _merge(subject: Subject) -> Measurement:
+    outputs = head_outputs(subject)
+    mixes, out = outputs.mixes, outputs.out
     count, queries, width = mixes.shape
     joined = mixes.transpose(1, 0, 2).reshape(queries, count * width)
     concat = joined @ out.reshape(count * width, -1)
-    added = found.each.sum(axis=0)
+    added = outputs.each.sum(axis=0)
     size = max(float(np.linalg.norm(concat)), 1e-30)
     plain = mixes.sum(axis=0) @ out[0]
     order = [1, 0, *range(2, count)]
@@ -929,43 +927,41 @@ def _merge(subject: Subject) -> Measured:
     }
     picture = Bars(
         [str(head) for head in range(count)],
-        np.linalg.norm(found.each, axis=-1).mean(axis=-1).tolist(),
+        np.linalg.norm(outputs.each, axis=-1).mean(axis=-1).tolist(),
         Both("length of head_i W_O^i, mean over tokens", "head_i W_O^i 的长度，对 token 取平均"),
         parts=("attention",) * count,
     )
-    return Measured(numbers, picture)
+    return Measurement(numbers, picture)
 
 
 MERGE = Question(
     49,
     asked=Both("Why are heads concatenated and not summed?", "多头为什么拼接而不是相加？"),
-    said=Both(
+    claim=Both(
         "A sum would mix the heads up, so they are kept apart by concatenation.",
         "相加会把各头的信息混在一起，所以用拼接把它们分开。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("A plain sum forgets which head spoke.", "直接相加后，分不清哪部分来自哪个头。"),
             (at_most("swap_sum", 1e-6), above("swap_concat", 1e-3)),
         ),
-        Part(
+        ClaimPart(
             Both("A plain sum can write in fewer directions.", "直接相加能写入的方向更少。"),
             (below("rank_sum", "rank_concat"),),
         ),
-        Part(
+        ClaimPart(
             Both("With concatenation and W_O nothing is summed over heads.", "拼接再乘 W_O，就没有对各头求和。"),
             (above("difference", 1e-6),),
         ),
     ),
     measure=_merge,
     numbers={
-        "difference": Quantity(Both("concat · W_O less the sum of head_i W_O^i", "concat·W_O 与 Σ head_i W_O^i 之差")),
-        "swap_concat": Quantity(Both("change when two heads change places, concatenated", "交换两个头后的变化，拼接")),
-        "swap_sum": Quantity(
-            Both("change when two heads change places, plainly summed", "交换两个头后的变化，直接相加")
-        ),
-        "rank_concat": Quantity(Both("directions written to, concatenated", "能写入的方向数，拼接")),
-        "rank_sum": Quantity(Both("directions written to, plainly summed", "能写入的方向数，直接相加")),
+        "difference": Label(Both("concat · W_O less the sum of head_i W_O^i", "concat·W_O 与 Σ head_i W_O^i 之差")),
+        "swap_concat": Label(Both("change when two heads change places, concatenated", "交换两个头后的变化，拼接")),
+        "swap_sum": Label(Both("change when two heads change places, plainly summed", "交换两个头后的变化，直接相加")),
+        "rank_concat": Label(Both("directions written to, concatenated", "能写入的方向数，拼接")),
+        "rank_sum": Label(Both("directions written to, plainly summed", "能写入的方向数，直接相加")),
     },
     setting=Both(
         "The middle layer whose W_O was seen: A V of its heads on this text, in float64, with W_O as it is, and summed "
@@ -985,12 +981,12 @@ MERGE = Question(
     ),
     formula=r"\lVert [h_1 \cdots h_H]\, W_O - \textstyle\sum_i h_i W_O^{(i)} \rVert = <difference>",
     papers=(VASWANI_2017,),
-    see=See("block", {"section": "One token's way"}),
+    see=PageLink("block", {"section": "One token's way"}),
     of=SEES_QUERIES,
 )
 
 
-def _at_once(subject: Subject) -> Measured:
+def _at_once(subject: Subject) -> Measurement:
     records = layers_of(subject)
     record = records[len(records) // 2]
     count, tokens = len(record.query), len(record.site.keys)
@@ -1018,7 +1014,7 @@ def _at_once(subject: Subject) -> Measured:
         y_title=Both("singular value", "奇异值"),
         mark_x=float(record.query.shape[-1]),
     )
-    return Measured(
+    return Measurement(
         {
             "difference": float(np.abs(together - alone).max()),
             "untransposed": float((right - wrong).norm() / right.norm()) if count > 1 else math.nan,
@@ -1032,35 +1028,33 @@ def _at_once(subject: Subject) -> Measured:
 AT_ONCE = Question(
     50,
     asked=Both("How are all heads computed at once?", "多头是怎样并行计算的？"),
-    said=Both(
+    claim=Both(
         "By reshape and transpose: one batched product computes what a loop over the heads would.",
         "用 reshape 和 transpose：一次批量矩阵乘法就得到逐头循环的结果。",
     ),
     parts=(
-        Part(
+        ClaimPart(
             Both("All heads at once give what each alone gives.", "所有头一起算，与逐个头单独算结果相同。"),
             (at_most("difference", 1e-5),),
         ),
-        Part(
+        ClaimPart(
             Both(
                 "A reshape without the transpose would mix up tokens and heads.",
                 "只 reshape 不 transpose，会把 token 和头弄混。",
             ),
             (above("untransposed", 0.1),),
         ),
-        Part(
+        ClaimPart(
             Both("Each head's scores have a rank of d_k at most.", "每个头的分数矩阵，秩不超过 d_k。"),
             (at_most("rank", "width"),),
         ),
     ),
     measure=_at_once,
     numbers={
-        "difference": Quantity(
-            Both("largest difference of a weight, together and alone", "一起算与单独算，权重的最大差")
-        ),
-        "untransposed": Quantity(Both("queries changed without the transpose", "不 transpose 时查询的变化")),
-        "rank": Quantity(Both("rank of QKᵀ, largest of heads", "QKᵀ 的秩，各头最大值")),
-        "width": Quantity(Both("d_k", "d_k")),
+        "difference": Label(Both("largest difference of a weight, together and alone", "一起算与单独算，权重的最大差")),
+        "untransposed": Label(Both("queries changed without the transpose", "不 transpose 时查询的变化")),
+        "rank": Label(Both("rank of QKᵀ, largest of heads", "QKᵀ 的秩，各头最大值")),
+        "width": Label(Both("d_k", "d_k")),
     },
     setting=Both(
         "The middle layer on this text: the model's own attention function on all heads, and on each head by itself. "
@@ -1080,7 +1074,7 @@ AT_ONCE = Question(
     ),
     formula=r"\mathrm{rank}(Q K^\top) = <rank> \le d_k = <width>",
     papers=(VASWANI_2017, BHOJANAPALLI_2020),
-    see=See("block", {"section": "One token's way"}),
+    see=PageLink("block", {"section": "One token's way"}),
     of=SEES_QUERIES,
 )
 

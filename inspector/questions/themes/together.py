@@ -1,4 +1,4 @@
-"""The reader's text in a batch with other sentences, as it stands before a norm, shared by the questions on norms."""
+"""The reader's text in a batch with other sentences, as read before a norm, shared by the questions on norms."""
 
 from __future__ import annotations
 
@@ -33,11 +33,14 @@ MOVED = 1e-4  # a smaller change of a hidden state is rounding
 
 def normed(loaded: models.LoadedModel) -> bool:
     """True for a model with a norm of any kind."""
-    return any("norm" in type(one).__name__.lower() and not isinstance(one, NoNorm) for one in loaded.network.modules())
+    return any(
+        "norm" in type(module).__name__.lower() and not isinstance(module, NoNorm)
+        for module in loaded.network.modules()
+    )
 
 
 LAYER_NORMED = Kind(
-    lambda loaded: any(isinstance(one, nn.LayerNorm | own_norms.LayerNorm) for one in loaded.network.modules()),
+    lambda loaded: any(isinstance(module, nn.LayerNorm | own_norms.LayerNorm) for module in loaded.network.modules()),
     Both("has no LayerNorm", "没有 LayerNorm"),
     "minilm",
 )
@@ -49,7 +52,7 @@ BATCHED = Kind(
 
 
 @dataclass(frozen=True)
-class Together:
+class TextBatch:
     """The reader's text and seven sentences before the middle norm of the model, [B, T, D]; keep [B, T]."""
 
     x: Floats
@@ -58,15 +61,15 @@ class Together:
 
     @property
     def empty(self) -> Floats:
-        """The texts with zeros on padding."""
-        found: Floats = self.x * self.keep[..., None]
-        return found
+        """The states with zeros on padding."""
+        zeroed: Floats = self.x * self.keep[..., None]
+        return zeroed
 
 
-def together(subject: Subject) -> Together:
+def together(subject: Subject) -> TextBatch:
     """Read the reader's text as a batch with seven sentences, once for all questions."""
 
-    def make() -> Together:
+    def make() -> TextBatch:
         texts = [read_of(subject), *sentences(subject)]
         batch = record_batch(subject.loaded, texts, keep_padding=True)
         usable = [at for at, norm in enumerate(batch.norms) if norm.input.shape[0] == batch.keep.size and plain(norm)]
@@ -76,7 +79,7 @@ def together(subject: Subject) -> Together:
                 f"{subject.loaded.card.id} 没有可以换成另一种归一化来计算的归一化层。",
             )
         middle = usable[len(usable) // 2]
-        return Together(batch.before(middle).astype(np.float64), batch.keep, batch.norms[middle].epsilon)
+        return TextBatch(batch.before(middle).astype(np.float64), batch.keep, batch.norms[middle].epsilon)
 
     return subject.once("batch before a norm", make)
 

@@ -1,4 +1,4 @@
-"""The Lab's networks, trained for a question: a small one on the spot, two sides of an experiment when run whole."""
+"""The Lab's networks, trained for a question: a small one at once, both sides of an experiment in the long run."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def loss_of(subject: Subject, switches: Switches) -> list[float]:
         run = LabRun(task="reverse", length=4, steps=120, learning_rate=0.005, switches=switches, seed=0)
         return [report.loss for report in lab.train(solver(run), run)]
 
-    found: list[float] = subject.kept(("lab loss", switches), train)
-    return found
+    loss: list[float] = subject.cached(("lab loss", switches), train)
+    return loss
 
 
 def losses(lines: Sequence[tuple[Both, list[float]]], *, parts: Sequence[str] = ()) -> Lines:
@@ -62,13 +62,15 @@ def train_both(experiment: Experiment, watch: Watch) -> Courses:
     watch(0, total)
     for course in lab.train_both(experiment):
         courses[course.side, course.run.seed] = course
-        watch(sum(one.curve[-1].step for one in courses.values()), total)
+        watch(sum(trained.curve[-1].step for trained in courses.values()), total)
     return courses
 
 
 def ends(courses: Courses, of: Callable[[lab.Course], float]) -> tuple[list[float], list[float]]:
-    """Give a number of every training, by seed: those of side A, and those of side B."""
-    first, second = ([of(one) for (own, _), one in courses.items() if own == side] for side in ("A", "B"))
+    """Give a number of every training, in the order of the seeds: side A's numbers, and side B's."""
+    first, second = (
+        [of(course) for (trained_side, _), course in courses.items() if trained_side == side] for side in ("A", "B")
+    )
     return first, second
 
 
@@ -97,11 +99,11 @@ def courses_drawn(
         [
             Series(
                 Both(f"{sides[side].en}, seed {seed}", f"{sides[side].zh}，种子 {seed}") if several else sides[side],
-                [report.step for report in one.curve],
-                [of(report) for report in one.curve],
+                [report.step for report in course.curve],
+                [of(report) for report in course.curve],
                 dashed=side == "B",
             )
-            for (side, seed), one in courses.items()
+            for (side, seed), course in courses.items()
         ],
         x_title=_STEP,
         y_title=y_title,

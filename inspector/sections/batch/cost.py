@@ -106,7 +106,7 @@ def _timed(read: Together, timed: Timed) -> Iterator[Block]:
         words.CLOCK_ALT,
         f"{read.code}table = batches.measure(loaded, texts).table",
         found,
-        note=words.timed(timed.repeats, clock=timed.clock, own=read.own, problems=timed.problems),
+        note=words.timed(timed.repeats, clock=timed.clock, of_project=read.own, problems=timed.problems),
     )
 
 

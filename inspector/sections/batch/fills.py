@@ -76,7 +76,7 @@ def filling(table: pd.DataFrame, *, batch: Batch, before_scale: bool) -> str:
     leaks = [(str(fill), float(leak)) for fill, leak in zip(plain["fill"], plain["leak"], strict=True)]
     wrong = table[table["problem"] != ""]
     return words.filling(
-        kept=[fill for fill, leak in leaks if leak == 0],
+        without_leak=[fill for fill, leak in leaks if leak == 0],
         left=[(fill, leak) for fill, leak in leaks if leak > 0],
         problems=list(zip(wrong["fill"], wrong["dtype"], wrong["problem"], strict=True)),
         where=words.where(packed=packed),
@@ -89,7 +89,7 @@ def drifting(table: pd.DataFrame, *, layout: Layout) -> str:
     by_fill = table.set_index("fill")["drift"]
     between = by_fill.drop([batches.OWN_MASK, batches.UNTOLD])
     return words.drifting(
-        own=float(by_fill[batches.OWN_MASK]),
+        masked=float(by_fill[batches.OWN_MASK]),
         unmasked=float(by_fill[batches.UNTOLD]),
         worst=None if between.empty else (str(between.idxmax()), float(between.max())),
         to_padding=float(table["to_padding"].iloc[0]),
@@ -161,7 +161,7 @@ def _whole(read: Together, layout: Layout) -> Iterator[Block]:
     yield Paragraph(drifting(table, layout=layout))
     yield Table("drift", _named(table), words=words.DRIFT_HEADS, folded=False)
     if not small:
-        yield Note(words.not_refilled(size, own=read.own, most=MOST_PARAMETERS))
+        yield Note(words.not_refilled(size, of_project=read.own, most=MOST_PARAMETERS))
 
 
 def _nothing(batch: Batch, head: Head) -> Iterator[Block]:

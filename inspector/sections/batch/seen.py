@@ -101,7 +101,7 @@ def _numbers(batch: Batch, seen: Seen) -> Numbers:
         cells=batch.cells,
         padding=batch.padding,
         keys=seen.keys_seen,
-        own=float(own.sum(axis=1).mean()),
+        to_itself=float(own.sum(axis=1).mean()),
         to_padding=seen.to_padding,
         to_others=seen.to_others,
         to_masked=seen.to_masked,

@@ -50,7 +50,7 @@ def _cache(subject: Subject, cache: KVCache, *, both: bool) -> Iterator[Block]:
         heading=words.CACHE,
     )
     yield Note(
-        words.kept(
+        words.cache_per_token(
             layers=len(cache.layers),
             numbers=sorted({layer.numbers for layer in cache.layers}),
             size=HALF,

@@ -287,7 +287,7 @@ def _noise(others: PaddedBatch, norm: int, *, code: str) -> Figure:
         f"{code}table = inspector.normalization.noise(x, batch.keep)",
         table,
         note=words.noise(
-            sentences=len(SENTENCES), one=float(one), many=float(many), texts=int(table["texts"].iloc[-1])
+            sentences=len(SENTENCES), one_text=float(one), many=float(many), texts=int(table["texts"].iloc[-1])
         ),
     )
 

@@ -67,7 +67,7 @@ def _find(subject: Subject, reach: int) -> Found:
     loaded = subject.model
     tables = subject.of_model("position tables", lambda: positional.tables(loaded))
     stacks = ("encoder", "decoder") if len(tables) > 1 else ("",)
-    own = {words.own(table.kind, stack=stack): table for stack, table in zip(stacks, tables, strict=False)}
+    own = {words.added_table(table.kind, stack=stack): table for stack, table in zip(stacks, tables, strict=False)}
     values: dict[str, Rows] = {name: table.values for name, table in own.items()}
     width = min((rows.shape[1] for rows in values.values()), default=subject.trace.output.shape[1])
     positions = max(map(len, values.values()), default=min(loaded.max_tokens, MOST))

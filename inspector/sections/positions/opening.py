@@ -37,7 +37,7 @@ def alike(table: Rows, *, tokens: int, own: bool) -> str:
     if isnan(near):
         return ""
     return words.alike(
-        own=own,
+        by_model=own,
         near=near,
         far=float(np.diagonal(cosine, apart).mean()) if apart < len(rows) else None,
         apart=apart,

@@ -75,7 +75,7 @@ def numbers(row: pd.Series, *, of: str = "") -> Numbers:
 def varies(row: pd.Series, found: Distribution) -> str:
     """Say how one head's q . k varies; row: of `scores.measure`."""
     scale, root = scale_of(row)
-    return words.one(
+    return words.one_head(
         head=name_of(row),
         d_k=int(row["d_k"]),
         ratio=float(row["ratio"]),

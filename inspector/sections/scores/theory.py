@@ -141,7 +141,7 @@ def moves(table: pd.DataFrame, *, keys: int, own: Sequence[int]) -> str:
         crossover=theory.crossover(table),
         below=bool(last["jacobian_median"] < last["scaled_jacobian_median"]),
         shown={width: _both(rows, width, "jacobian_median") for width in SHOWN},
-        own={width: _both(rows, width, "jacobian_median") for width in own[:1]},
+        heads={width: _both(rows, width, "jacobian_median") for width in own[:1]},
     )
 
 

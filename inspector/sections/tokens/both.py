@@ -191,7 +191,7 @@ def _write(one: Reader, how: Decoding) -> Written:
     return generating.write(one.loaded, one.begun, how=how, new_tokens=min(NEW, room))
 
 
-def _changed(subject: Subject, one: Reader) -> tuple[Figure, words.Moved]:
+def _changed(subject: Subject, one: Reader) -> tuple[Figure, words.TokenChange]:
     """Change a late token, and draw how far each token's last hidden state moves."""
     encoding = one.loaded.encode(one.text)
     token = late_token(encoding.tokens, encoding.special)
@@ -211,10 +211,10 @@ def _changed(subject: Subject, one: Reader) -> tuple[Figure, words.Moved]:
     return figure, moved(table, token=token, put=put)
 
 
-def moved(table: pd.DataFrame, *, token: int, put: str) -> words.Moved:
+def moved(table: pd.DataFrame, *, token: int, put: str) -> words.TokenChange:
     """Read what a changed token moves before it; table: of `batches.spread`."""
     before = table[table["position"] < token]
-    return words.Moved(
+    return words.TokenChange(
         changed=named(list(table["token"]), token),
         put=put,
         before=None if before.empty else float(before["change"].mean()),

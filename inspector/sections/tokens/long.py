@@ -77,7 +77,7 @@ def _ways(subject: Subject, *, overlap: int, way: Name, read: Subject, page: str
             return compare(loaded, trace, budget=piece, overlap=overlap, on_progress=on_progress)
 
     found = read.of_text(("long texts", piece, overlap), make)
-    lengths = words.Losing(len(trace.encoding), whole_length(trace), loaded.max_tokens, piece)
+    lengths = words.Lengths(len(trace.encoding), whole_length(trace), loaded.max_tokens, piece)
     name = plain(names.name(loaded))
     yield Sentence(losing(found.table, lengths, model=name, text=_named(page)), words.TERMS)
     code = _code(trace, page, piece=piece, overlap=overlap)
@@ -143,7 +143,7 @@ def _padding(read: Subject, *, piece: int) -> Paragraph | Note:
     return Paragraph(words.padding(found), words.PADDING)
 
 
-def losing(table: pd.DataFrame, lengths: words.Losing, *, model: str, text: str) -> str:
+def losing(table: pd.DataFrame, lengths: words.Lengths, *, model: str, text: str) -> str:
     """Say how far the model reads at once, and what each way keeps; table: of `compare`."""
     rows = table.set_index("way")
     windows, chunks = ((float(rows["cosine"][name]), float(rows["vector"][name])) for name in WHOLE)

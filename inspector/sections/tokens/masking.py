@@ -87,7 +87,7 @@ def answer(subject: Subject, *, mask_rate: int, mask_seed: int) -> Iterator[Bloc
             Figure("mask-loss", "", loss, words.LOSS_ALT, code, table),
         )
     )
-    if said := words.fates(masked=pooled(table, "masked"), kept=pooled(table, "kept")):
+    if said := words.fates(masked=pooled(table, "masked"), unchanged=pooled(table, "kept")):
         yield Paragraph(said)
     every = table[table["fate"] == "all"]
     yield Note(

@@ -67,8 +67,8 @@ class Pooled:
 
     sentences: int
     chance: float
-    cls: words.Ranked | None
-    mean: words.Ranked | None
+    cls: words.Ranks | None
+    mean: words.Ranks | None
     agreement: float
 
 
@@ -260,14 +260,14 @@ def mixture(attention: pd.DataFrame, parts: pd.DataFrame | None, nearest: Sequen
         text=float(attention["text"].mean()),
         layer=int(largest["layer"]),
         most=float(largest["itself"]),
-        own=None if parts is None else float(1 - parts["mixing"].mean()),
+        own_share=None if parts is None else float(1 - parts["mixing"].mean()),
         miss=first.miss,
         cosine=first.cosine,
         others=float(np.mean([one.miss for one in others])),
     )
 
 
-def _ranked(found: Vectors, pooling: Pooling) -> words.Ranked:
+def _ranked(found: Vectors, pooling: Pooling) -> words.Ranks:
     cosines = found.cosines(pooling)
     ranks = sentence_vectors.partner_ranks(cosines)
     at = np.arange(len(ranks))
@@ -275,7 +275,7 @@ def _ranked(found: Vectors, pooling: Pooling) -> words.Ranked:
     pair[at, at ^ 1] = True
     rest = ~pair & ~np.eye(len(cosines), dtype=bool)
     apart = float(cosines[rest].mean()) if rest.any() else float("nan")
-    return words.Ranked(float(ranks.mean()), int((ranks == 1).sum()), apart, float(cosines[pair].mean()))
+    return words.Ranks(float(ranks.mean()), int((ranks == 1).sum()), apart, float(cosines[pair].mean()))
 
 
 FIELD = Texts(

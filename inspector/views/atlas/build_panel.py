@@ -157,7 +157,7 @@ def _own(folder: Path) -> None:
     """List what the reader may remove, of every model and finished or not; a button asks before it does."""
     for own in library.folders(folder, keys=atlas_keys.held()):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(plain(words.kept(own.name, own.atlas)), width="content")
+            st.markdown(plain(words.stored(own.name, own.atlas)), width="content")
             with st.popover(words.REMOVE, icon=":material/delete:", key=f"ask {own.id}"):
                 st.markdown(plain(words.removing(own.name)))
                 if st.button(words.REMOVE_FOR_GOOD, key=f"remove {own.id}", icon=":material/delete:"):

@@ -48,7 +48,7 @@ def opened(need: Need | None) -> Subject:
             width=420,
         )
     if asked:
-        st.caption(words.own(atlases[asked], by_key=keys is not None and library.is_key(asked)))
+        st.caption(words.built_here(atlases[asked], by_key=keys is not None and library.is_key(asked)))
     if shelf.weights_of:
         st.caption(words.same_weights(subject.model.card.title, shelf.weights_of))
     return replace(subject, opened=atlases[asked])

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from inspector import maps, row_statistics
-from inspector.components.head import HeadMessage, HeadOptions, Part, Segments, Whole
+from inspector.components.head import ColouredHead, HeadMessage, HeadOptions, Segments, WholeMap
 from inspector.plots import attention as draw_attention
 from inspector.plots import flow as draw_flow
 from inspector.plots import theme
@@ -86,7 +86,7 @@ def draw(
             segments=_segments(trace, seen, stream=stream),
             options=options,
             parts=[
-                Part(f"head {head}", one[:, across])
+                ColouredHead(f"head {head}", one[:, across])
                 for (_, head), one in zip(which.places, each, strict=True)
                 if which.in_colours
             ],
@@ -151,11 +151,11 @@ def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> Segments 
     return Segments(queries, keys)
 
 
-def _whole(trace: Trace, shown: maps.Arrangement, which: head_choice.WhichHeads, *, stream: str) -> Whole:
+def _whole(trace: Trace, shown: maps.Arrangement, which: head_choice.WhichHeads, *, stream: str) -> WholeMap:
     """The small picture beside a window; of several heads the brightest of each cell."""
     pictures, _ = session.thumbnails(trace, shown, stream=stream)
     picture = np.max([pictures[place] for place in which.places], axis=0)
-    return Whole(len(shown.queries.members), len(shown.keys.members), picture)
+    return WholeMap(len(shown.queries.members), len(shown.keys.members), picture)
 
 
 def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, site: AttentionSite, number: int) -> None:

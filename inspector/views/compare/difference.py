@@ -10,7 +10,7 @@ import streamlit as st
 
 from inspector import alignment, compare, maps, pairs
 from inspector.alignment import Common, Number, Pairing
-from inspector.components.head import Beside, HeadMessage, Linked
+from inspector.components.head import HeadMessage, LinkedTokens, SharedLayout
 from inspector.text import number, plain
 from inspector.trace import Array
 from inspector.views.compare.panels import Panel
@@ -75,7 +75,7 @@ def subtract(a: Panel, b: Panel) -> Found | str:
     return Found(a, b, pairing, (first, second), apart)
 
 
-def draw(found: Found | str, *, numbers: Numbers, lines: bool, beside: Beside) -> None:
+def draw(found: Found | str, *, numbers: Numbers, lines: bool, beside: SharedLayout) -> None:
     """The difference as a map; numbers: of the queries and keys of its first panel, for what lights up."""
     if isinstance(found, str):
         session.show_problem(found)
@@ -89,7 +89,7 @@ def draw(found: Found | str, *, numbers: Numbers, lines: bool, beside: Beside) -
         vmax=found.apart.largest or 1.0,
         diverging=True,
         quantity="difference of weights",
-        linked=Linked(
+        linked=LinkedTokens(
             "compare",
             _numbers(queries.a, shown.queries, numbers[0]),
             _numbers(keys.a, shown.keys, numbers[1]),

@@ -56,7 +56,7 @@ with maps[-1]:
     difference.draw(found, numbers=numbers[shown.index(a)], lines=options.lines, beside=of_difference)
 
 difference.explain(found)
-reach = wording.reach(own=options.own_scale, top=number(top))
+reach = wording.reach(own_scale=options.own_scale, top=number(top))
 st.caption(wording.panels_read(formula=panels.formula(shown), reach=reach))
 if any(panel.is_long for panel in shown):
     st.caption(panels.LONG)

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from inspector import alignment, heads, maps
 from inspector.alignment import Axis, Number
-from inspector.components.head import Beside, HeadMessage, Linked
+from inspector.components.head import HeadMessage, LinkedTokens, SharedLayout
 from inspector.examples import EXAMPLES
 from inspector.export import python
 from inspector.plots import attention, theme
@@ -350,15 +350,15 @@ def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -
     )
 
 
-def beside(panels: Sequence[Panel], common: maps.Arrangement | None) -> tuple[Beside, Beside]:
+def beside(panels: Sequence[Panel], common: maps.Arrangement | None) -> tuple[SharedLayout, SharedLayout]:
     """The tokens of all maps that stand beside each other: for the panels, and for the map of their difference.
 
     All get one origin, and one cell size; where the difference is of far fewer words than there are tokens, the panels
     alone do. common: the tokens or words of the difference, where there is one.
     """
     shown = [(panel.shown.queries.labels, panel.shown.keys.labels) for panel in panels]
-    alone = Beside.around(shown)
-    every = Beside.around([*shown, (common.queries.labels, common.keys.labels)]) if common else alone
+    alone = SharedLayout.around(shown)
+    every = SharedLayout.around([*shown, (common.queries.labels, common.keys.labels)]) if common else alone
     return (every if every.rows else replace(every, rows=alone.rows, columns=alone.columns)), every
 
 
@@ -368,7 +368,7 @@ def draw(
     top: float,
     options: Options,
     numbers: tuple[tuple[Number, ...], tuple[Number, ...]],
-    beside: Beside,
+    beside: SharedLayout,
 ) -> None:
     """The panel's map, its colours from 0 to `top`; numbers: of its queries and keys, see alignment.numbers."""
     data = HeadMessage(
@@ -378,7 +378,7 @@ def draw(
         title=panel.title,
         scale=options.scale,
         vmax=top,
-        linked=Linked("compare", *numbers),
+        linked=LinkedTokens("compare", *numbers),
         beside=beside,
         lines=options.lines,
     ).to_bytes()

@@ -83,7 +83,7 @@ def _fits(question: Question, theme: object, typed: str) -> bool:
     wanted = typed.casefold().split()
     if len(wanted) == 1 and wanted[0].isdecimal():
         return question.number == int(wanted[0])
-    texts = [question.asked, question.said, *(part.said for part in question.parts), theme]
+    texts = [question.asked, question.claim, *(part.statement for part in question.parts), theme]
     text = " ".join(f"{one.en} {one.zh}" for one in texts).casefold()  # type: ignore[attr-defined]
     text += " ".join(spoken for sign, spoken in _SPOKEN.items() if sign in text)
     return all(word in text for word in wanted)

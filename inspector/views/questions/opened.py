@@ -14,8 +14,8 @@ from inspector.questions.asking import Answer
 from inspector.questions.filled import filled, lines_of, needed, shown
 from inspector.questions.index import BY_NUMBER
 from inspector.questions.record.both import Language
-from inspector.questions.record.picture import Map, Picture
-from inspector.questions.record.question import Part, Question, Verdict
+from inspector.questions.record.picture import Heatmap, Picture
+from inspector.questions.record.question import ClaimPart, Question, Verdict
 from inspector.questions.record.subject import MOST_TOKENS
 from inspector.sections.registry import PAGES
 from inspector.text import plain
@@ -32,7 +32,7 @@ _SHOWN = "shown"  # in place of a guess
 def show(question: Question, reader: Reader, words: ModuleType, language: Language) -> None:
     """Draw the question, and its answer once the reader guessed or asked for it."""
     st.header(plain(words.heading(question.number, question.asked.of(language))), anchor=False)
-    st.markdown(f"**{words.SAID}** {plain(question.said.of(language))}")
+    st.markdown(f"**{words.SAID}** {plain(question.claim.of(language))}")
     guess = _guesses().get(question.number)
     if guess is None:
         _ask(question, words)
@@ -43,7 +43,7 @@ def show(question: Question, reader: Reader, words: ModuleType, language: Langua
     except ValueError as error:
         session.show_problem(str(error), what=words.UNMEASURED)
         return
-    if isinstance(answer.picture, Map) and answer.picture.beside is not None:  # two maps take the whole width
+    if isinstance(answer.picture, Heatmap) and answer.picture.beside is not None:  # two maps take the whole width
         verdict, figure = st.container(), st.container()
         claim = st.container()
     else:
@@ -154,16 +154,16 @@ def _verdict(answer: Answer, reader: Reader, words: ModuleType, language: Langua
         st.markdown(plain(question.stated.why.of(language)))
 
 
-def parts(all_parts: tuple[Part, ...], answer: Answer, words: ModuleType, language: Language) -> None:
+def parts(all_parts: tuple[ClaimPart, ...], answer: Answer, words: ModuleType, language: Language) -> None:
     """Draw each part of a claim with whether it holds, its numbers and what they need to be."""
     for part, held in zip(all_parts, answer.held, strict=False):
         icon, colour = badges.LOOKS["true" if held else "false"]
         mark = f":{colour}-badge[{icon} {words.HELD if held else words.NOT_HELD}]"
-        st.markdown(f"{mark} {plain(part.said.of(language))}")
+        st.markdown(f"{mark} {plain(part.statement.of(language))}")
         st.caption("  \n".join(plain(line) for line in _checked(part, answer, words, language)))
 
 
-def _checked(part: Part, answer: Answer, words: ModuleType, language: Language) -> list[str]:
+def _checked(part: ClaimPart, answer: Answer, words: ModuleType, language: Language) -> list[str]:
     quantities = answer.question.numbers
     lines = []
     for check in part.checks:
@@ -202,7 +202,7 @@ def _see(answer: Answer, words: ModuleType) -> None:
 
 def _picture(question: Question, picture: Picture, words: ModuleType, language: Language) -> None:
     key, labels = f"question-{question.number}", menu.Labels(**words.FIGURE, modes=words.MODES, matrix=words.MATRIX)
-    if isinstance(picture, Map):
+    if isinstance(picture, Heatmap):
         titles = [picture.title, picture.beside_title]
         panels = [
             matrix.Panel(

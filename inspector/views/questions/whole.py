@@ -11,14 +11,14 @@ import streamlit as st
 from inspector.questions.filled import shown
 from inspector.questions.record.both import Language
 from inspector.questions.record.checks import Numbers
-from inspector.questions.record.question import Measured, Part, Question, Whole, verdict
+from inspector.questions.record.question import ClaimPart, LongExperiment, Measurement, Question, verdict
 from inspector.text import plain
 from inspector.views.questions import badges
 from inspector.views.questions.reader import Reader
 from inspector.views.shell import measuring
 
 
-def show(question: Question, whole: Whole, reader: Reader, words: ModuleType, language: Language) -> None:
+def show(question: Question, whole: LongExperiment, reader: Reader, words: ModuleType, language: Language) -> None:
     """Draw what the experiment is, the button that runs it, and what it found; the stored result beside it."""
     st.subheader(words.WHOLE, anchor=False)
     st.markdown(plain(whole.about.of(language)))
@@ -35,7 +35,7 @@ def show(question: Question, whole: Whole, reader: Reader, words: ModuleType, la
         icon=":material/science:",
     )
 
-    def work(watch: measuring.Watch, keep: Callable[[Measured], object]) -> Measured:
+    def work(watch: measuring.Watch, keep: Callable[[Measurement], object]) -> Measurement:
         subject = reader.subject(question)
         return whole.run(subject if question.of is None else subject.within(question.of), watch)
 
@@ -51,7 +51,7 @@ def show(question: Question, whole: Whole, reader: Reader, words: ModuleType, la
             st.caption(plain(words.stored(whole.stored.command, whole.stored.seeds, whole.stored.date)))
 
 
-def _result(whole: Whole, numbers: Numbers, title: str, words: ModuleType, language: Language) -> None:
+def _result(whole: LongExperiment, numbers: Numbers, title: str, words: ModuleType, language: Language) -> None:
     judged = verdict(whole.parts, numbers)
     icon, colour = badges.LOOKS[judged]
     st.markdown(f"**{title}** :{colour}-badge[{icon} {words.ALWAYS[judged]}]")
@@ -66,8 +66,10 @@ def _result(whole: Whole, numbers: Numbers, title: str, words: ModuleType, langu
 
 
 def _part(
-    part: Part, quantities: Mapping[str, object], numbers: Numbers, words: ModuleType, language: Language
+    part: ClaimPart, quantities: Mapping[str, object], numbers: Numbers, words: ModuleType, language: Language
 ) -> None:
     held = part.holds(numbers)
     icon, colour = badges.LOOKS["true" if held else "false"]
-    st.markdown(f":{colour}-badge[{icon} {words.HELD if held else words.NOT_HELD}] {plain(part.said.of(language))}")
+    st.markdown(
+        f":{colour}-badge[{icon} {words.HELD if held else words.NOT_HELD}] {plain(part.statement.of(language))}"
+    )

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def _stopped(done: int, total: int, kept: bool) -> str:
-    return words.stopped(done, total, kept=kept)
+    return words.stopped(done, total, timed_once=kept)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from inspector import compare, maps
 from inspector.components.grid import changes, grid_bytes, roles
-from inspector.components.head import Beside, HeadMessage
+from inspector.components.head import HeadMessage, SharedLayout
 from inspector.interventions import Change, effects
 from inspector.plots import attention, theme
 from inspector.plots import interventions as figures
@@ -171,7 +171,7 @@ def before_and_after(seen: Seen | str, *, about: Sequence[int] = ()) -> dict[str
     apart: Array = b - a
     shown, now = seen.shown
     top, largest = max(float(a.max()), float(b.max())) or 1.0, float(abs(apart).max())
-    beside = Beside.around([(each.queries.labels, each.keys.labels) for each in (shown, now)])
+    beside = SharedLayout.around([(each.queries.labels, each.keys.labels) for each in (shown, now)])
     scale = seen.options.scale
     pictures = {
         "Before": MapPicture(f"Before: {seen.title}", a, shown.queries.labels, shown.keys.labels, top, scale),
@@ -298,7 +298,7 @@ def _told(seen: Seen, *, about: Sequence[int]) -> list[tuple[str, str, str]]:
     ]
 
 
-def _map(picture: MapPicture, seen: Seen, *, key: str, beside: Beside) -> None:
+def _map(picture: MapPicture, seen: Seen, *, key: str, beside: SharedLayout) -> None:
     """Draw one map [Q, T], from 0 to its top; a signed map from -top to top on the diverging scale."""
     data = HeadMessage(
         picture.weights,

@@ -1,4 +1,4 @@
-"""Words of the page Atlas, and of an atlas on other pages; those of one head are in atlas_card.py."""
+"""Words of the page Atlas, and of an atlas on other pages; the words of a head's card are in atlas_card.py."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ BUILD = "Build one of your own texts"
 _GIVES = {**GIVES, "confidence": "to each query's strongest key"}
 
 
-def standing(found: Standing, *, start: str, end: str) -> str:
+def standing(place: Standing, *, start: str, end: str) -> str:
     """Say where a head's text lies: "It gives 83 % to [SEP] here: more than in 97 % of 4,078 texts.".
 
     start, end: how the model calls its start and end tokens.
     """
-    goes = _GIVES[found.measure.name].replace("[CLS]", start).replace("[SEP]", end)
-    part = f"{floor(found.share * 100)} % of {count_of(found.texts, 'text')}"
-    gives = f"This head gives {share(found.value)} {goes} here"
-    said = f"{gives}: {'more' if found.more else 'less'} than in {part}"
-    return f"{said}." if found.unusual else f"{said}, which is nothing unusual."
+    goes = _GIVES[place.measure.name].replace("[CLS]", start).replace("[SEP]", end)
+    part = f"{floor(place.share * 100)} % of {count_of(place.texts, 'text')}"
+    gives = f"This head gives {share(place.value)} {goes} here"
+    clause = f"{gives}: {'more' if place.more else 'less'} than in {part}"
+    return f"{clause}." if place.unusual else f"{clause}, which is nothing unusual."
 
 
 _REST = {
@@ -57,7 +57,7 @@ _REST = {
 def grid(*, heads: int, texts: int, counts: Mapping[str, int]) -> str:
     """Say what the heads of a stream do over all texts.
 
-    counts: by measure, of the heads that give more than half of their weight so.
+    counts: measure -> number of heads that give it more than half of their weight.
     """
     over = f"Over {count_of(texts, 'text')}"
     counted = [f"{count} {'rests' if count == 1 else 'rest'} {_REST[name]}" for name, count in counts.items() if count]
@@ -114,11 +114,11 @@ def all_numbers(measures: int) -> str:
 
 def name(atlas: Atlas, place: int) -> str:
     """Name a head of an atlas: "Layer 3, head 7", with its stream where there are several."""
-    own = atlas.heads.iloc[place]
+    row = atlas.heads.iloc[place]
     several = atlas.heads["stream"].nunique() > 1
-    layer = layer_name(int(own["layer"]), int(own["call"])).capitalize()
-    stream = f", {own['stream']}" if several else ""
-    return f"{layer}, head {own['head']}{stream}"
+    layer = layer_name(int(row["layer"]), int(row["call"])).capitalize()
+    stream = f", {row['stream']}" if several else ""
+    return f"{layer}, head {row['head']}{stream}"
 
 
 def texts(atlas: Atlas) -> str:
@@ -132,22 +132,24 @@ def same_weights(title: str, other: str) -> str:
 
 
 def corpus(atlas: Atlas) -> str:
-    """Say over which texts an atlas is, and whose they are."""
+    """Say which texts an atlas was measured on, and who wrote them."""
     counted = atlas.counted
-    said = f"Over {count_of(counted.read, 'text')} with {count_of(counted.tokens, 'token')}: {atlas.manifest.corpus}."
+    sentence = (
+        f"Over {count_of(counted.read, 'text')} with {count_of(counted.tokens, 'token')}: {atlas.manifest.corpus}."
+    )
     cut = f" {counted.cut:,} were cut to the longest text that the model reads." if counted.cut else ""
     unread = f" {counted.unread:,} had nothing to read." if counted.unread else ""
     norms = atlas.manifest.norm_weighted
     weighted = f" Nothing is weighted by what a key adds: {norms}." if norms else ""
     whose = f" {atlas.manifest.attribution}." if atlas.manifest.attribution else ""
     mixed = " Some were measured on other processors: their numbers are equal to 1e-5 only." if atlas.mixed else ""
-    return f"{said}{cut}{unread}{weighted}{whose}{mixed}"
+    return f"{sentence}{cut}{unread}{weighted}{whose}{mixed}"
 
 
 def build(budget: Budget, *, size: int, by_key: bool) -> str:
     """Say what can be built, and who will see it.
 
-    size: bytes of a file. by_key: where an atlas has a link of its own.
+    size: bytes of a file at most. by_key: each atlas has a separate link.
     """
     seen = (
         "The atlas gets a link of its own, which is its key: it stands in no list, and who has the link sees it and "
@@ -179,11 +181,11 @@ REMOVED_MEANWHILE = "the atlas was removed while it was being built; Build begin
 NO_BUILDING = "This Headlight keeps no atlases of its readers: HEADLIGHT_ATLASES is off."
 
 
-def estimated(texts: int, found: Estimate) -> str:
-    """Say what a build will take, as measured on some of its texts."""
+def estimated(texts: int, estimate: Estimate) -> str:
+    """Say how much time and space a build will take, as measured on some of its texts."""
     return (
-        f"{texts:,} texts: about {seconds(found.seconds)} and {format_bytes(found.nbytes)} on disk, as {found.tried} "
-        "of them took here."
+        f"{texts:,} texts: about {seconds(estimate.seconds)} and {format_bytes(estimate.nbytes)} on disk, as "
+        f"{estimate.tried} of them took here."
     )
 
 
@@ -197,10 +199,10 @@ def stopped(done: int, total: int) -> str:
     return f"Stopped: {done:,} of {count_of(total, 'text')} are measured and kept. Build goes on from there."
 
 
-def too_long(found: Estimate, *, minutes: int) -> str:
+def too_long(estimate: Estimate, *, minutes: int) -> str:
     """Refuse a build that would take longer than a page works."""
     return (
-        f"these texts take about {seconds(found.seconds)}, and a page builds for {minutes} minutes at most; give "
+        f"these texts take about {seconds(estimate.seconds)}, and a page builds for {minutes} minutes at most; give "
         "fewer, or use the command line: python -m inspector.atlas build"
     )
 
@@ -210,10 +212,10 @@ def file_too_large(name: str, *, size: int, most: int) -> str:
     return f"{name} has {format_bytes(size)}, and a file at most {format_bytes(most)}"
 
 
-def too_large(found: Estimate, *, taken: int, most: int) -> str:
-    """Refuse a build that does not fit beside what is kept."""
+def too_large(estimate: Estimate, *, taken: int, most: int) -> str:
+    """Refuse a build that does not fit beside the stored atlases."""
     return (
-        f"the atlases that are kept take {format_bytes(taken)}, and this one {format_bytes(found.nbytes)} more; at "
+        f"the atlases that are kept take {format_bytes(taken)}, and this one {format_bytes(estimate.nbytes)} more; at "
         f"most {format_bytes(most)} are kept. Remove one"
     )
 
@@ -226,8 +228,8 @@ def built(name: str, *, by_key: bool) -> str:
 _KEY = "The page's address is its key: nobody finds it without, so keep this link."
 
 
-def own(atlas: Atlas, *, by_key: bool) -> str:
-    """Say that the open atlas is a reader's own."""
+def built_here(atlas: Atlas, *, by_key: bool) -> str:
+    """Say that a reader built the open atlas."""
     return f"You see {atlas.manifest.corpus}, an atlas that was built here.{f' {_KEY}' if by_key else ''}"
 
 
@@ -236,7 +238,7 @@ def removing(name: str) -> str:
     return f"{name} goes with all that was measured, for everyone who sees it."
 
 
-def kept(name: str, atlas: Atlas | None) -> str:
+def stored(name: str, atlas: Atlas | None) -> str:
     """Name an atlas that is kept."""
     if atlas is None:
         return f"{name}, not built to its end"

@@ -100,7 +100,7 @@ LIKE = (
 
 
 def name(*, layer: int, head: int, stream: str, call: int | None) -> str:
-    """Name the head: "layer 2, head 0". stream, call: "" and None where there is one."""
+    """Name the head: "layer 2, head 0". stream, call: "" and None where the model has only one."""
     attention = "" if call is None else f", attention {call}"
     return f"{f'{stream} ' if stream else ''}layer {layer}{attention}, head {head}"
 
@@ -108,8 +108,8 @@ def name(*, layer: int, head: int, stream: str, call: int | None) -> str:
 def head(*, name: str, texts: int, most: Distribution | None, beside: Distribution | None, spread: float) -> str:
     """Say what a head does over all texts.
 
-    most: the share that is largest on average, None where none is known; beside: where that lies on a special token or
-    the first, the largest share of other keys. spread: mean relative entropy.
+    most: the share that is largest on average, None where no share is known; beside: the largest share of other keys,
+    where `most` lies on a special token or the first. spread: mean relative entropy.
     """
     begins = f"Over {count_of(texts, 'text')}, {name}"
     if most is None:
@@ -134,7 +134,7 @@ def head(*, name: str, texts: int, most: Distribution | None, beside: Distributi
 def relation(name: str, direction: str, *, share: float, baseline: float, total: int, others: int) -> str:
     """Say how often a head finds the governors of a relation, of `total` cases, and the best fixed offset does.
 
-    direction: "governor" or "dependent". others: further relations on which it clearly beats offsets.
+    direction: "governor" or "dependent". others: further relations on which the head clearly beats offsets.
     """
     plain = RELATIONS.get(name)
     named = plain if plain == name else f"{plain} ({name})"
@@ -179,7 +179,7 @@ def pair(*, weight: str, query: str | None, key: str | None, places: tuple[int, 
 
 
 def like(name: str, *, distance: float, model: str = "") -> str:
-    """Name a head that is like another. model: where it is another model's."""
+    """Name a head that is like the open head. model: the model of that head, where it is another one."""
     return f"{f'{model}: ' if model else ''}{name} ({distance:.2f})"
 
 
@@ -203,17 +203,20 @@ def chart(measure: Measure) -> str:
     }.get(measure.name, f"How much it {measure.says}")
 
 
-def summary(found: Distribution) -> str:
+def summary(distribution: Distribution) -> str:
     """Say a measure in numbers: "mean 21 %; half of the texts 17 % to 23 %; smaller in longer texts (r = ...)"."""
-    low, high = (value(end, found.measure) for end in found.middle_half)
-    return f"mean {value(found.mean, found.measure)}; half of the texts {low} to {high}; {length(found)}"
+    low, high = (value(end, distribution.measure) for end in distribution.middle_half)
+    return (
+        f"mean {value(distribution.mean, distribution.measure)}; half of the texts {low} to {high}; "
+        f"{length(distribution)}"
+    )
 
 
-def length(found: Distribution) -> str:
+def length(distribution: Distribution) -> str:
     """Say what the text's length does to a measure."""
-    r = found.correlation
-    if found.texts < FEWEST:
-        return f"what the text's length does cannot be told from {found.texts} texts"
+    r = distribution.correlation
+    if distribution.texts < FEWEST:
+        return f"what the text's length does cannot be told from {distribution.texts} texts"
     if isnan(r):
         return "the same whatever the text's length"
     number = f"r = {r:.2f} with the number of tokens".replace("-0.00", "0.00").replace("-", "−")
@@ -228,14 +231,14 @@ def value(number: float, measure: Measure) -> str:
 
 
 def source(atlas: Atlas) -> str:
-    """Name model, corpus, texts and whose they are."""
-    own = atlas.manifest
-    texts = f"{own.model} over {own.corpus or 'a corpus without a name'}: {atlas.counted.read:,} texts"
-    return f"{texts}, {atlas.counted.tokens:,} tokens. {own.attribution}".strip()
+    """Name model, corpus and texts, and who wrote them."""
+    manifest = atlas.manifest
+    texts = f"{manifest.model} over {manifest.corpus or 'a corpus without a name'}: {atlas.counted.read:,} texts"
+    return f"{texts}, {atlas.counted.tokens:,} tokens. {manifest.attribution}".strip()
 
 
 def quoted(atlas: Atlas) -> str:
-    """Say whose the quoted texts are, and under which licence they stay."""
+    """Say who wrote the quoted texts, and under which licence they stay."""
     whose = atlas.manifest.attribution or "the texts of whoever built this atlas"
     licence = next((f" {address}." for name, address in _LICENCES.items() if name in whose), "")
     return f"Quoted texts: {whose}. They stay under their licence; long ones are cut.{licence}"

@@ -82,44 +82,44 @@ MORE = "More: how the grid is read, and what every head does in numbers"
 BECAME = "How these heads became what they are"
 
 
-def grid(found: Grid) -> str:
+def grid(roles: Grid) -> str:
     """Say what the heads do: "21 of 72 heads rest on [CLS] and 9 look one token back; 42 show no one pattern."."""
-    if found.alone:
+    if roles.alone:
         return "Each token sees only one token here, so every head gives it all of its attention."
-    if found.short:
+    if roles.short:
         return "This text is too short to show what a head does."
-    if not found.counts:
-        none = "The only head shows no" if found.heads == 1 else f"None of the {found.heads} heads shows one"
+    if not roles.counts:
+        none = "The only head shows no" if roles.heads == 1 else f"None of the {roles.heads} heads shows one"
         return f"{none} plain pattern on this text."
     parts: list[str] = []
-    for name, count in found.counts.items():
-        does = DO[name][count > 1].format(token(found.tokens[name]) if name in found.tokens else "")
-        parts.append(f"{count if parts else heads_of(count, found.heads)} {does}")
-    rest = found.heads - sum(found.counts.values())
+    for name, count in roles.counts.items():
+        does = DO[name][count > 1].format(token(roles.tokens[name]) if name in roles.tokens else "")
+        parts.append(f"{count if parts else heads_of(count, roles.heads)} {does}")
+    rest = roles.heads - sum(roles.counts.values())
     others = f"; {rest} {'shows' if rest == 1 else 'show'} no one pattern" if rest else ""
-    said = f"{listed(parts)}{others}."
-    return said[0].upper() + said[1:]
+    sentence = f"{listed(parts)}{others}."
+    return sentence[0].upper() + sentence[1:]
 
 
-def head(found: Head) -> str:
+def head(reading: Head) -> str:
     """Say what a head does, in one sentence with its number."""
-    name = f"{layer_name(found.layer, found.call).capitalize()}, head {found.head}"
-    if found.opens_with_link and found.link is not None:
-        return f"{name}: {_link(found.link, found.stream)}."
-    return _role(found.role, name, _attention(found), short=found.short)
+    name = f"{layer_name(reading.layer, reading.call).capitalize()}, head {reading.head}"
+    if reading.opens_with_link and reading.link is not None:
+        return f"{name}: {_link(reading.link, reading.stream)}."
+    return _role(reading.role, name, _attention(reading), short=reading.short)
 
 
-def also(found: Head) -> str:
+def also(reading: Head) -> str:
     """Say what else there is to a head, in one sentence; empty where there is nothing to add."""
-    role, link = found.role, found.link
-    if found.opens_with_link:
-        said = _goes(role, _attention(found))
-        return f"{said[0].upper()}{said[1:]}."
+    role, link = reading.role, reading.link
+    if reading.opens_with_link:
+        clause = _goes(role, _attention(reading))
+        return f"{clause[0].upper()}{clause[1:]}."
     if link is None or link.key == role.key:
         return ""
     if link.weight < STRONG:
-        return f"Its strongest link between two words: {_link(link, found.stream)}."
-    return f"Where it looks elsewhere: {_link(link, found.stream)}."
+        return f"Its strongest link between two words: {_link(link, reading.stream)}."
+    return f"Where it looks elsewhere: {_link(link, reading.stream)}."
 
 
 def not_rebuilt(*, rebuilt: float, recorded: float, more: str) -> str:
@@ -214,7 +214,7 @@ def log_of_keys(*, keys: int) -> str:
 
 
 def dot_product(*, width: int, note: str) -> str:
-    """Say what the dot product is; note: what else is to be said of it."""
+    """Say what the dot product is; note: a further sentence."""
     return f"How well query and key match: the sum of {width} products. {note}"
 
 
@@ -247,7 +247,7 @@ def normaliser(*, keys: int, beside: str) -> str:
 
 
 def heads_help(*, number: int) -> str:
-    """Say what several heads show; number: the head without a choice."""
+    """Say what several heads show; number: the head that is shown without a choice."""
     return f"Heads of this layer: the heatmap shows their mean. Without a choice head {number} stands alone."
 
 
@@ -310,11 +310,11 @@ def _goes(role: Role, attention: str) -> str:
 def _target(role: Role) -> str:
     if role.kind == "first" and role.key is not None:
         return f"the first token, {token(role.key.token)}"
-    return named(role.key) if role.key is not None else listed([token(one) for one in role.tokens], "or")
+    return named(role.key) if role.key is not None else listed([token(text) for text in role.tokens], "or")
 
 
-def _attention(found: Head) -> str:
-    return "the attention of all tokens but the first" if found.first_left_out else "its attention"
+def _attention(reading: Head) -> str:
+    return "the attention of all tokens but the first" if reading.first_left_out else "its attention"
 
 
 def _link(link: Link, stream: str) -> str:
@@ -329,7 +329,7 @@ def _alike(link: Link) -> bool:
     return link.key.of == 2 and link.query.token == link.key.token and link.query.of == 2
 
 
-def terms(found: Head) -> tuple[str, ...]:
+def terms(reading: Head) -> tuple[str, ...]:
     """Return the glossary's names of what a head's sentence speaks of."""
-    spoken = () if found.opens_with_link else _TERMS.get(found.role.kind, ())
+    spoken = () if reading.opens_with_link else _TERMS.get(reading.role.kind, ())
     return ("head", "attention", *spoken)

@@ -89,28 +89,28 @@ def seeing(
 ) -> str:
     """Say how much of the batch is padding, and what one text's tokens see.
 
-    rows, cells, padding: of the batch; sources: whether the cells are those of an encoder-decoder's sources. text: the
-    number of the text; keys: the fewest and the most that one of its queries sees. to_padding, to_others: the weight
-    that its queries give to padding and to other texts, mean, in a head: "layer 1, head 7".
+    rows, cells, padding: of the batch; sources: the cells hold the sources of an encoder-decoder. text: the number of
+    the text; keys: the fewest and the most keys that a query of the text sees. to_padding, to_others: the mean weight
+    that the text's queries give to padding and to other texts in `head`, "layer 1, head 7".
     """
     if layout == "alone":
-        said = (
+        sentence = (
             f"One by one, {count_of(texts, 'text')} take {count_of(rows, 'forward')} and "
             f"{count_of(cells, 'cell')}, none of padding."
         )
     elif layout == "packed":
         are = "is" if texts == 1 else "are"
-        said = f"Packed, {count_of(texts, 'text')} {are} one row of {cells} cells, none of padding."
+        sentence = f"Packed, {count_of(texts, 'text')} {are} one row of {cells} cells, none of padding."
     elif not padding:
         every = "The one text has" if texts == 1 else f"All {texts} texts have"
-        said = f"{every} one length, so no cell is padding."
+        sentence = f"{every} one length, so no cell is padding."
     else:
         side = "right" if layout == "right" else "left"
         whose = f"the sources' {cells} cells" if sources else f"{cells} cells"
-        said = f"Padded on the {side}, {padding} of {whose} hold no text ({percent(padding / cells)})."
+        sentence = f"Padded on the {side}, {padding} of {whose} hold no text ({percent(padding / cells)})."
     counts = f"{keys[1]}" if keys[0] == keys[1] else f"{keys[0]} to {keys[1]}"
     sees = f"Text {text}: each token sees {counts} key{'' if counts == '1' else 's'}"
-    return f"{said} {sees}, and {head} {_given(layout, {'padding': to_padding, 'other texts': to_others})}."
+    return f"{sentence} {sees}, and {head} {_given(layout, {'padding': to_padding, 'other texts': to_others})}."
 
 
 MASK = "The mask"
@@ -134,18 +134,18 @@ def numbers(
     cells: int,
     padding: int,
     keys: tuple[int, int],
-    own: float,
+    to_itself: float,
     to_padding: float,
     to_others: float,
     to_masked: float,
 ) -> list[tuple[str, str, str]]:
-    """Name, write and explain the numbers of a text in a batch; the last four are weights, mean over its queries."""
+    """Name, write and explain the numbers of a text in a batch; the last four are weights, mean over the queries."""
     of_queries = "Weight, mean over the text's queries."
     return [
         ("Cells", f"{cells:,}", "Tokens that the batch computes, padding included."),
         ("Padding", percent(padding / cells), "Share of the cells that hold no text."),
         ("Keys seen", f"{keys[0]}" if keys[0] == keys[1] else f"{keys[0]} to {keys[1]}", "By a query of the text."),
-        ("To its own text", number(own), of_queries),
+        ("To its own text", number(to_itself), of_queries),
         ("To padding", number(to_padding), of_queries),
         ("To other texts", number(to_others), of_queries),
         ("To masked keys", number(to_masked), "Weight on all that the mask hides, mean over its queries."),
@@ -170,7 +170,7 @@ def padded_columns(columns: int, *, padding: int) -> str:
 
 
 def packed_columns(lengths: Sequence[int]) -> str:
-    """Say how long a packed row is, and what its mask is; lengths: of the texts."""
+    """Say how long a packed row is, and what its mask hides; lengths: the texts' lengths."""
     return (
         f"The number after a token is its text's: {' + '.join(map(str, lengths))} = {sum(lengths)} columns, and the "
         "mask is a block for each text."
@@ -185,7 +185,7 @@ LEFT = (
 
 
 def masking(fill: float | None, *, causal: bool, softmax: bool) -> str:
-    """Say what becomes of a masked score; fill: of `batches.own_fill`."""
+    """Say what becomes of a masked score; fill: the value of `batches.own_fill`."""
     where = f"before the {'softmax' if softmax else 'sigmoid'}"
     if fill is None:
         how = f"has the smallest number of its dtype added {where}"
@@ -219,7 +219,7 @@ def where(*, packed: bool) -> str:
 
 def filling(
     *,
-    kept: Sequence[str],
+    without_leak: Sequence[str],
     left: Sequence[tuple[str, float]],
     problems: Sequence[tuple[str, str, str]],
     where: str,
@@ -227,15 +227,15 @@ def filling(
 ) -> str:
     """Say what each fill leaves on padding, or on other texts.
 
-    kept: fills after which nothing is left in float32; left: the mean weight after each other fill; problems: (fill,
-    dtype, problem) of those that give no weights.
+    without_leak: fills after which no weight is left in float32; left: the mean weight after each other fill; problems:
+    (fill, dtype, problem) of the fills that give no weights.
     """
     order = "Before the scale" if before_scale else "After the scale"
-    said = [FILLS[fill] for fill in kept]
+    names = [FILLS[fill] for fill in without_leak]
     little = [FILLS[fill] for fill, leak in left if leak < _LITTLE]
     much = [(FILLS[fill], _share(leak)) for fill, leak in left if leak >= _LITTLE]
     more = [f"{fill} {'' if at else 'leaves '}{share}" for at, (fill, share) in enumerate(much)]
-    parts = [f"{listed(said)} {'leaves' if len(said) == 1 else 'leave'} no weight on {where}"] if said else []
+    parts = [f"{listed(names)} {'leaves' if len(names) == 1 else 'leave'} no weight on {where}"] if names else []
     parts += [f"{listed(little)} next to none"] if little else []
     told = f"{order}, in float32: " + "; ".join([", ".join(parts), *([listed(more)] if more else [])])
     raising = [f"{FILLS[fill]} in {dtype}" for fill, dtype, problem in problems if "raises" in problem]
@@ -275,10 +275,10 @@ LEAK_HEADS = {
 
 
 def formula(*, dot: bool, factor: float, added: bool, before_scale: bool, real: int, padding: int, causal: bool) -> str:
-    """Write how masked weights come about, with the numbers of the shortest text: its keys, and those of padding.
+    """Write how masked weights come about, with the number of keys of the shortest text, and of padding.
 
-    dot: whether scores are dot products; factor: on them. added: the mask is added to a score; else it takes the
-    score's place. before_scale: it comes before the factor.
+    dot: scores are dot products; factor: multiplies them. added: the mask is added to a score; else it replaces the
+    score. before_scale: the mask comes before the factor.
     """
     score = "QK^T" if dot else "S"
     masked = "{} + M" if added else r"\mathrm{{fill}}_M({})"
@@ -304,7 +304,7 @@ DRIFT_HEADS = {
     "padding_states": "mean size in padding",
 }
 NOTHING_HEADS = {"weight": "weight of the first key", "sum": "sum of the row"}
-NOTHING_NAMES = {f"filled with {fill}": f"filled with {said}" for fill, said in FILLS.items()} | FILLS
+NOTHING_NAMES = {f"filled with {fill}": f"filled with {name}" for fill, name in FILLS.items()} | FILLS
 EVERY_KEY = (
     "Every key of one of text 0's queries masked, as in a text of nothing but padding. −∞ gives 0/0, which is NaN; "
     "a finite fill makes all scores alike, so that the row is spread evenly over what must not be seen; torch's "
@@ -312,9 +312,9 @@ EVERY_KEY = (
 )
 
 
-def not_refilled(parameters: int, *, own: bool, most: int) -> str:
+def not_refilled(parameters: int, *, of_project: bool, most: int) -> str:
     """Say why a model is not read under other fills."""
-    why = f"it has {parameters:,} parameters" if own else "a model of transformers has its own mask"
+    why = f"it has {parameters:,} parameters" if of_project else "a model of transformers has its own mask"
     return f"Other fills are read through models of this project of up to {most:,} parameters; {why}."
 
 
@@ -324,7 +324,7 @@ def _share(leak: float) -> str:
 
 def drifting(
     *,
-    own: float,
+    masked: float,
     unmasked: float,
     worst: tuple[str, float] | None,
     to_padding: float,
@@ -333,29 +333,29 @@ def drifting(
 ) -> str:
     """Say how far real tokens move under the model's mask, without a mask and under the worst fill.
 
-    own, unmasked: the largest move of a number of a real token's state with the model's own mask, and with padding that
-    is not masked; worst: the fill that moves it most, and how far. to_padding: the weight on padding with the model's
-    own mask; padding_states: the mean size of a number in padding's last hidden states. left: padding stands first.
+    masked, unmasked: the largest move of a number of a real token's state with the model's mask, and with padding that
+    is not masked; worst: the fill that moves states most, and how far. to_padding: the weight on padding with the
+    model's mask; padding_states: the mean size of a number in padding's last hidden states. left: padding stands first.
     """
-    said = (
-        f"With the model's own mask no number of a real token's last hidden state is farther than {number(own)} "
+    sentence = (
+        f"With the model's own mask no number of a real token's last hidden state is farther than {number(masked)} "
         f"from the text alone; where padding is not masked {number(unmasked)} is."
     )
-    if own > _STATES and to_padding > ROUNDING:
-        said += f" The model's own mask leaks: padding gets {_share(to_padding)} of the weight."
-    elif own > _STATES and left:
-        said += (
+    if masked > _STATES and to_padding > ROUNDING:
+        sentence += f" The model's own mask leaks: padding gets {_share(to_padding)} of the weight."
+    elif masked > _STATES and left:
+        sentence += (
             " Its mask leaks nothing: padding stands before the text, and this model counts positions by column, so "
             "that a text's tokens stand at other positions than alone."
         )
     if worst is not None and worst[1] > 0:
-        said += f" Of the fills {FILLS[worst[0]]} moves them most, by up to {number(worst[1])}."
+        sentence += f" Of the fills {FILLS[worst[0]]} moves them most, by up to {number(worst[1])}."
     if padding_states == padding_states:  # NaN without padding
-        said += (
+        sentence += (
             f" Padding has states too: their numbers have a mean size of {number(padding_states)}, so a loss or "
             "a mean over tokens must leave them out."
         )
-    return said
+    return sentence
 
 
 WITH_MASK, RUNNING_ON, WITHOUT_MASK = "with the mask", "with the mask, positions running on", "without the mask"
@@ -378,24 +378,24 @@ def packing(*, masked: float, running: float, unmasked: float, others: float) ->
     """Say whether packed texts equal separate ones, with the mask and without.
 
     masked, running, unmasked: the largest move of a number of a last hidden state with the mask and positions anew in
-    each text, with positions running on, and without the mask; others: the mean weight on other texts without it.
+    each text, with positions running on, and without the mask; others: the mean weight on other texts without a mask.
     """
     equal = (
         f"equal the texts read alone (largest difference {number(masked)}, rounding)"
         if masked <= _STATES
         else f"differ from the texts read alone by up to {number(masked)}"
     )
-    said = (
+    sentence = (
         f"Packed with their mask, last hidden states {equal}; without it they differ by up to "
         f"{number(unmasked)}, for {percent(others)} of the weight goes to other texts."
     )
     if running > 2 * masked + _STATES:
-        said += f" Positions begin anew in each text: running on, they would make {number(running)}."
-    return said
+        sentence += f" Positions begin anew in each text: running on, they would make {number(running)}."
+    return sentence
 
 
 def about_packing(*, tokens: int, inside: int) -> str:
-    """Say what the difference is, and how many pairs a packed row's mask shows; inside: those of one text."""
+    """Say what the difference is, and how many pairs a packed row's mask shows; inside: the pairs within one text."""
     return (
         "|packed − alone| / |alone| of a token's last hidden state, mean over tokens and texts. The mask is "
         f"block-diagonal: of {tokens} · {tokens} = {tokens**2:,} pairs those of one text are seen, {inside:,} at "
@@ -418,18 +418,18 @@ def about_change(*, width: int) -> str:
     )
 
 
-def spreading(found: Spreading) -> str:
-    """Say how far a changed token moves those before it and those after it."""
-    said = f"{named(found.changed)} becomes {token(found.put)}"
-    if found.before is None:
+def spreading(spread: Spreading) -> str:
+    """Say how far a changed token moves the tokens before it and after it."""
+    clause = f"{named(spread.changed)} becomes {token(spread.put)}"
+    if spread.before is None:
         before = "there is no token before it"
-    elif found.before_largest == 0:
+    elif spread.before_largest == 0:
         before = "no token before it moves at all: the mask is causal"
     else:
-        before = f"tokens before it move too, by {number(found.before)} in the mean: no causal mask"
-    after = "no token follows" if found.after is None else f"those after it move by {number(found.after)}"
-    capital = said if said.startswith("`") else f"{said[0].upper()}{said[1:]}"
-    return f"{capital}: {before}; {after}, the token itself by {number(found.itself)}."
+        before = f"tokens before it move too, by {number(spread.before)} in the mean: no causal mask"
+    after = "no token follows" if spread.after is None else f"those after it move by {number(spread.after)}"
+    capital = clause if clause.startswith("`") else f"{clause[0].upper()}{clause[1:]}"
+    return f"{capital}: {before}; {after}, the token itself by {number(spread.itself)}."
 
 
 FLOPS, FLOPS_ALT = "FLOPs of the layers' matrix products", "FLOPs of each layout"
@@ -452,16 +452,16 @@ def costing(
     """Say how much of a padded batch is wasted, and what a packed row computes in vain.
 
     cells, padding: of the padded batch; padded, packed: FLOPs divided by those of the texts one by one, None where
-    texts cannot be packed; pairs, needed: scores of a head in the packed row, and those between tokens of one text.
+    texts cannot be packed; pairs, needed: scores of a head in the packed row, and scores between tokens of one text.
     """
-    said = (
+    sentence = (
         f"Padded, {count_of(texts, 'text')} make {cells} cells, {percent(padding)} of them padding: "
         f"{number(padded)} times the FLOPs of the texts one by one."
     )
     if packed is None or pairs == needed:
-        return said
+        return sentence
     return (
-        f"{said} Packed: {number(packed)} times, for a plain kernel computes {pairs:,} scores a head "
+        f"{sentence} Packed: {number(packed)} times, for a plain kernel computes {pairs:,} scores a head "
         f"where {needed:,} are between tokens of one text."
     )
 
@@ -471,8 +471,8 @@ def flops_formula(
 ) -> str:
     """Write the FLOPs of a padded batch with its numbers.
 
-    projections, ffn: numbers in the matrices of attention and of the FFN; width: of all heads. encoder: whether the
-    layers are those of an encoder beside a decoder.
+    projections, ffn: numbers in the matrices of attention and of the FFN; width: of all heads. encoder: the layers
+    belong to an encoder beside a decoder.
     """
     part = " of the encoder" if encoder else ""
     return (
@@ -485,10 +485,10 @@ def flops_formula(
     )
 
 
-def timed(repeats: int, *, clock: str, own: bool, problems: Mapping[Layout, str]) -> str:
-    """Say how the layouts were timed, and why one was not; own: in the own Transformer from the start."""
+def timed(repeats: int, *, clock: str, of_project: bool, problems: Mapping[Layout, str]) -> str:
+    """Say how the layouts were timed, and why one was not; of_project: the project's Transformer runs the model."""
     return (
         f"Medians of {repeats} runs that take turns, {clock}. A busy machine moves these numbers."
-        + ("" if own or problems else " All run the same weights in this project's own Transformer.")
+        + ("" if of_project or problems else " All run the same weights in this project's own Transformer.")
         + "".join(f" {LAYOUTS[name]} is not timed: {why}." for name, why in problems.items())
     )

@@ -49,9 +49,9 @@ def passed(
 ) -> str:
     """Say what a layer does to one token: what its parts add, and where its norms stand.
 
-    enters, leaves: the length of its vector; added: by part, of what it adds. order: "pre" where the first sublayer
-    reads a norm, "post" where a norm follows a sum, "both", or "none". beside: attention and FFN read the same stream
-    and are added at once.
+    enters, leaves: the length of the token's vector; added: part -> the length of the vector that the part adds. order:
+    "pre" where the first sublayer reads a norm, "post" where a norm follows a sum, "both", or "none". beside: attention
+    and FFN read the same stream and are added at once.
     """
     parts = [f"{PARTS[part]} adds a vector of length {number(length)}" for part, length in added.items()]
     at_once = ", both of the same state and at once (a parallel block)" if beside else ""
@@ -76,35 +76,35 @@ def about_lengths(*, off: float, unseen: bool) -> str:
 
 
 def ends(*, off: float, unseen: bool) -> str:
-    """Say how the walk's end agrees with what the model recorded, and what of its attention is not drawn.
+    """Say how the walk's end agrees with the recorded output, and which steps of attention are not drawn.
 
-    off: the largest difference, of the output's largest entry. unseen: queries, keys and values were not seen.
+    off: the largest difference over the output's largest entry. unseen: queries, keys and values were not seen.
     """
-    said = "The end equals the recorded output of the layer, bit for bit."
+    sentence = "The end equals the recorded output of the layer, bit for bit."
     if off:
-        said = (
+        sentence = (
             f"The end differs from the recorded output of the layer by {number(off)} of its largest number: rounding."
         )
     if unseen:
-        said += (
+        sentence += (
             " This model does its attention by itself: its weights were seen, its queries, keys and values were not, "
             "so attention is one step here."
         )
-    return said
+    return sentence
 
 
-def step(found: Step, *, activation: str | None, cosines: dict[str, float]) -> str:
+def step(record: Step, *, activation: str | None, cosines: dict[str, float]) -> str:
     """Say what a step of the walk is, in plain words."""
-    size = " x ".join(map(str, found.shape))
-    first, *rest = found.shape
-    part = PARTS[found.part]
+    size = " x ".join(map(str, record.shape))
+    first, *rest = record.shape
+    part = PARTS[record.part]
     heads = f"{first} heads of {rest[-1]} numbers" if rest else f"{first:,} numbers"
-    tokens = f", of all {found.shape[1]} tokens of the source" if len(found.shape) == 3 else ""
+    tokens = f", of all {record.shape[1]} tokens of the source" if len(record.shape) == 3 else ""
     words = {
         "x": "The token's state as it enters the layer: one point on the residual stream.",
         "norm": (
             f"The norm brings the state to a common size before {part} reads it."
-            if found.part
+            if record.part
             else "The norm behind the sum brings the state to a common size."
         ),
         "q": f"The query x W_Q: what the token asks for, {heads}.",
@@ -122,24 +122,28 @@ def step(found: Step, *, activation: str | None, cosines: dict[str, float]) -> s
         ),
         "down": (
             "The second matrix turns the units into one vector as wide as the stream: what the FFN adds."
-            if found.name
+            if record.name
             else "The FFN's own steps are not shown for this model; it adds what the rest of the layer leaves over."
         ),
     }
-    said = [words[found.kind]]
-    if found.kind == "mix" and len(found.shape) == 2:
-        said.append(f"{found.shape[0]} x {found.shape[1]} = {found.shape[0] * found.shape[1]:,} numbers in all.")
-    if found.positive is not None:
-        said.append(
-            f"{found.positive:,} of {first:,} units are above 0 before it."
-            if found.kind == "hidden"
-            else f"{found.positive:,} of {first:,} are above 0."
+    sentences = [words[record.kind]]
+    if record.kind == "mix" and len(record.shape) == 2:
+        sentences.append(
+            f"{record.shape[0]} x {record.shape[1]} = {record.shape[0] * record.shape[1]:,} numbers in all."
         )
-    if found.kind in ("out", "down") and found.part in cosines:
-        said.append(f"Its cosine with the stream that it is added to is {signed(cosines[found.part])}.")
-    if found.off is not None:
-        said.append(f"Computed again from the step before; off by {number(found.off)} of the largest recorded number.")
-    return f"**{size}**, length **{number(found.norm)}**. {' '.join(said)}"
+    if record.positive is not None:
+        sentences.append(
+            f"{record.positive:,} of {first:,} units are above 0 before it."
+            if record.kind == "hidden"
+            else f"{record.positive:,} of {first:,} are above 0."
+        )
+    if record.kind in ("out", "down") and record.part in cosines:
+        sentences.append(f"Its cosine with the stream that it is added to is {signed(cosines[record.part])}.")
+    if record.off is not None:
+        sentences.append(
+            f"Computed again from the step before; off by {number(record.off)} of the largest recorded number."
+        )
+    return f"**{size}**, length **{number(record.norm)}**. {' '.join(sentences)}"
 
 
 LENGTHS, LENGTHS_ALT = (
@@ -204,8 +208,8 @@ def moved(
 ) -> str:
     """Say where the model came to its prediction at one token.
 
-    guess, probability: of the final prediction. layer, part, bits: the sublayer that raised its log2 most; 0 bits or
-    less where none raised it. known: the sublayer (layer, part) after which the guess stays the likeliest.
+    guess, probability: the final prediction. layer, part, bits: the sublayer that raised its log2 most; 0 bits or less
+    where no sublayer raised it. known: the sublayer (layer, part) after which the guess stays the likeliest.
     """
     since = "from the input on" if known[0] < 0 else f"from layer {known[0]}'s {_of(known[1])} on"
     sentence = f"At {code(token)} the model predicts {code(guess)} ({percent(probability)}), {since}."
@@ -272,7 +276,7 @@ def ffns_refused(count: int, *, layer: int, reason: str) -> str:
 
 
 def pre_activations(count: int, *, low: float, high: float, outside: int) -> str:
-    """Say how many numbers a histogram counts, and how many lie beyond it."""
+    """Say how many numbers a histogram counts, and how many lie outside."""
     beyond = f"; {outside:,} lie beyond the picture" if outside else ""
     return f"{count:,} pre-activations, a number for each token and unit, from {signed(low)} to {signed(high)}{beyond}."
 
@@ -303,8 +307,8 @@ def answered(
 ) -> str:
     """Say how many units of an FFN answer on this text.
 
-    positive: share of all pre-activations above 0. silent: how many of `units` have none above 0 on this text. unit,
-    token: of the largest output, and the token that moves it most.
+    positive: share of all pre-activations above 0. silent: how many of `units` are above 0 for no token of this text.
+    unit: the unit of the largest output; token: the token that moves this unit most.
     """
     kind = f"{ACTIVATIONS[activation]}{' on a gate' if gated else ''}"
     kind = "SwiGLU" if gated and activation == "silu" else kind
@@ -321,7 +325,7 @@ def answered(
 
 
 def straight(*, straight: float, doubled: float, mirrored: float) -> str:
-    """Say what is lost without the non-linearity; the numbers are those of `feedforward.Units`."""
+    """Say what is lost without the non-linearity; the parameters are fields of `feedforward.Units`."""
     lost = (
         ""
         if straight != straight
@@ -339,7 +343,7 @@ def straight(*, straight: float, doubled: float, mirrored: float) -> str:
 def mixes(*, tokens: int, width: int, ffn: Mixed, attention: Mixed | None) -> list[str]:
     """Say what FFN and attention mix when one number of one token changes, a line each.
 
-    tokens: how many are looked at. attention: None where it cannot be counted.
+    tokens: the number of tokens that are looked at. attention: None where its mixing cannot be counted.
     """
     of = f"of {count_of(tokens, 'token')}"
     alone = "that token alone" if ffn.alone else "not that token alone"
@@ -363,7 +367,7 @@ def mixes(*, tokens: int, width: int, ffn: Mixed, attention: Mixed | None) -> li
 
 
 def mixed(token: str, *, layer: int, lines: Sequence[str]) -> str:
-    """Say what was changed, and what that changed."""
+    """Say what was changed, and how much changed with it."""
     return f"One number of {code(token)} is changed as it enters layer {layer}'s FFN, or its attention.\n\n" + bullets(
         lines
     )
@@ -387,8 +391,8 @@ def outputs(
 ) -> list[str]:
     """Say what speaks for ReLU and against it on this text's numbers, a line each.
 
-    mean, flat, largest: of the FFN's own outputs; relu_mean, relu_flat: of ReLU on the same numbers. inputs: the
-    smallest and largest mean root mean square of the inputs of `layers` FFNs, None for a single one.
+    mean, flat, largest: of the FFN's outputs; relu_mean, relu_flat: of ReLU on the same numbers. inputs: the smallest
+    and largest mean root mean square of the inputs of `layers` FFNs, None for a single FFN.
     """
     name = ACTIVATIONS[activation]
     sizes = (
@@ -407,10 +411,10 @@ def outputs(
     ]
 
 
-def dying(found: pd.DataFrame) -> str:
+def dying(table: pd.DataFrame) -> str:
     """Say how many units die at each learning rate."""
-    said = [f"{percent(float(dead))} at {rate:g}" for rate, dead in zip(found["rate"], found["dead"], strict=True)]
-    return f"Dead after training, by learning rate: {listed(said)}. So a share of dead units belongs to its rate."
+    shares = [f"{percent(float(dead))} at {rate:g}" for rate, dead in zip(table["rate"], table["dead"], strict=True)]
+    return f"Dead after training, by learning rate: {listed(shares)}. So a share of dead units belongs to its rate."
 
 
 STORAGES, STORAGES_ALT = (
@@ -424,9 +428,9 @@ NOTHING_TO_SHARE = "This model has no head that predicts tokens, so there is not
 def shared(*, uses: int, storages: int, layers: int, alike: bool, keys: tuple[float, float] | None, same: bool) -> str:
     """Say how many tensors the layers' matrices are.
 
-    uses, storages: matrices as the layers used them, and how many tensors those are. alike: every layer uses the same.
-    keys: the smallest and largest distance of W_K from W_V, None where they are not matrices of their own; same: they
-    are one tensor in every layer.
+    uses, storages: the number of matrices in use, and of the tensors that hold them. alike: every layer uses the same.
+    keys: the smallest and largest distance of W_K from W_V, None where one matrix holds both; same: W_K and W_V are one
+    tensor in every layer.
     """
     names = f"{layers} {'layer' if layers == 1 else 'layers'}"
     sentence = f"The {names} multiplied by {uses:,} matrices, which are {storages:,} tensors"
@@ -461,26 +465,28 @@ def tied(embedding: str, head: str) -> str:
     return "Embedding and head are two tensors of their own."
 
 
-def nearest(found: Nearest) -> str:
+def nearest(choices: Nearest) -> str:
     """Say how often the head's choice is the row nearest to the state."""
-    positions = f"{found.positions} {'position' if found.positions == 1 else 'positions'}"
+    positions = f"{choices.positions} {'position' if choices.positions == 1 else 'positions'}"
     return (
-        f"At {found.own} of {positions} the likeliest token's row is also the row nearest to the state (its rows are "
-        f"{number(found.shortest)} to {number(found.longest)} long); with all rows scaled to one length, at "
-        f"{found.equal} of {found.positions}. A product is surely largest for the nearest row "
+        f"At {choices.own} of {positions} the likeliest token's row is also the row nearest to the state (its rows are "
+        f"{number(choices.shortest)} to {number(choices.longest)} long); with all rows scaled to one length, at "
+        f"{choices.equal} of {choices.positions}. A product is surely largest for the nearest row "
         "only where rows are equally long."
     )
 
 
-def heads(found: Heads) -> str:
+def heads(joined: Heads) -> str:
     """Say what side by side means for heads, and what adding them up would lose."""
-    rank = "" if found.rank is None else f" W_O has rank {found.rank}; heads added up could fill {found.width} at most."
+    rank = (
+        "" if joined.rank is None else f" W_O has rank {joined.rank}; heads added up could fill {joined.width} at most."
+    )
     return (
-        f"{found.heads} heads of {found.width} stand side by side: {found.heads * found.width:,} numbers, so W_O does "
-        f"not reduce them by itself. Side by side times W_O is the sum of each head times its own rows of W_O (off by "
-        f"{number(found.sides)}). Let heads 0 and {found.heads - 1} change places, and what attention gives moves by "
-        f"{percent(found.swapped) if found.swapped < 1 else number(found.swapped) + ' times'} of its length; added up "
-        f"before W_O it would move by {number(found.summed)}, for a sum does not tell which head spoke.{rank}"
+        f"{joined.heads} heads of {joined.width} stand side by side: {joined.heads * joined.width:,} numbers, so W_O "
+        "does not reduce them by itself. Side by side times W_O is the sum of each head times its own rows of W_O (off "
+        f"by {number(joined.sides)}). Let heads 0 and {joined.heads - 1} change places, and what attention gives moves "
+        f"by {percent(joined.swapped) if joined.swapped < 1 else number(joined.swapped) + ' times'} of its length; "
+        f"added up before W_O it would move by {number(joined.summed)}, for a sum does not tell which head spoke.{rank}"
     )
 
 

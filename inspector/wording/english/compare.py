@@ -32,34 +32,36 @@ ROOT_HELP = "Makes small weights visible; the numbers stay the same."
 OWN_HELP = "Without it all maps share one colour scale."
 
 
-def pair(found: Pair, *, a: str, b: str) -> str:
-    """Say how far two maps differ and where most; a, b: what they are of, "A (layer 1, head 7)"."""
-    if found.equal:
+def pair(difference: Pair, *, a: str, b: str) -> str:
+    """Say how far two maps differ and where most; a, b: names of the maps, "A (layer 1, head 7)"."""
+    if difference.equal:
         return f"{a} and {b} are equal on this text: every weight is the same."
-    alike = next((words for most, words in _ALIKE if found.moved < most), "mostly different keys")
+    alike = next((words for most, words in _ALIKE if difference.moved < most), "mostly different keys")
     return (
-        f"{a} and {b} look at {alike}: on average {percent(found.moved)} of a query's weight lies elsewhere. "
-        f"They differ most at {named(found.query)}, {_cell(found, *(side.split(' ')[0] for side in (a, b)))}."
+        f"{a} and {b} look at {alike}: on average {percent(difference.moved)} of a query's weight lies elsewhere. "
+        f"They differ most at {named(difference.query)}, {_cell(difference, *(side.split(' ')[0] for side in (a, b)))}."
     )
 
 
-def heads(found: Heads, *, a: str, b: str) -> str:
+def heads(distances: Heads, *, a: str, b: str) -> str:
     """Say which two heads are most alike, how alike that is, and how many have a partner; a, b: their models."""
-    first, second = (f"{layer_name(layer, call)}, head {head}" for layer, head, call in (found.best.a, found.best.b))
-    if not found.among:
+    first, second = (
+        f"{layer_name(layer, call)}, head {head}" for layer, head, call in (distances.best.a, distances.best.b)
+    )
+    if not distances.among:
         first, second = f"{first} of {a}", f"{second} of {b}"
     else:
         second = f"{second} of {a}"
-    if found.pairs == 1:
-        return f"The one pair of heads, {first} and {second}, is {_apart(found.best.distance)}."
-    median = f"the median of all {found.pairs:,} pairs is {number(found.median)}"
-    if found.nearest == found.pairs:
-        return f"No two heads are more alike than others: all {found.pairs:,} pairs are {_apart(found.median)}."
-    if found.nearest > 1:
-        most = f"{found.nearest:,} pairs of heads are most alike, {first} and {second} among them"
+    if distances.pairs == 1:
+        return f"The one pair of heads, {first} and {second}, is {_apart(distances.best.distance)}."
+    median = f"the median of all {distances.pairs:,} pairs is {number(distances.median)}"
+    if distances.nearest == distances.pairs:
+        return f"No two heads are more alike than others: all {distances.pairs:,} pairs are {_apart(distances.median)}."
+    if distances.nearest > 1:
+        most = f"{distances.nearest:,} pairs of heads are most alike, {first} and {second} among them"
     else:
         most = f"Most alike are {first} and {second}"
-    return f"{most}: {_apart(found.best.distance)}, where {median}. {_partners(found, a, b)}"
+    return f"{most}: {_apart(distances.best.distance)}, where {median}. {_partners(distances, a, b)}"
 
 
 def unmatched(*, why: str) -> str:
@@ -92,7 +94,7 @@ def distances_read(*, queries: int, rows: str) -> str:
 
 
 def best_matches(*, whose: str) -> str:
-    """Say what the best matches are; whose: of which models."""
+    """Say what the best matches are; whose: the models that are compared."""
     return f"**Best matches{whose}**: each is the nearest of the other."
 
 
@@ -140,9 +142,9 @@ def tokens_compared(*, count: int, merged: bool) -> str:
     return f"{count} {'groups' if merged else 'tokens'} are compared, matched by name."
 
 
-def reach(*, own: bool, top: str) -> str:
-    """Say how far the scale reaches; own: each panel has a scale of its own."""
-    return "each from 0 to its own largest weight" if own else f"all from 0 to {top}, the largest weight"
+def reach(*, own_scale: bool, top: str) -> str:
+    """Say how far the scale reaches; own_scale: each panel has a separate scale."""
+    return "each from 0 to its own largest weight" if own_scale else f"all from 0 to {top}, the largest weight"
 
 
 def panels_read(*, formula: str, reach: str) -> str:
@@ -166,22 +168,24 @@ def long(*, whole: int, window: int) -> str:
     )
 
 
-def _partners(found: Heads, a: str, b: str) -> str:
+def _partners(distances: Heads, a: str, b: str) -> str:
     """Say how many heads have a partner, and what a partner is."""
-    heads = f"{count_of(found.count, 'head')}{'' if found.among else f' of {a}'}"
-    has = "has" if found.mutual == 1 else "have"
-    place = "" if found.among else f" in {b}"
-    return f"{found.mutual or 'None'} of the {heads} {has} a partner{place}: each of the two is nearest to the other."
+    heads = f"{count_of(distances.count, 'head')}{'' if distances.among else f' of {a}'}"
+    has = "has" if distances.mutual == 1 else "have"
+    place = "" if distances.among else f" in {b}"
+    return (
+        f"{distances.mutual or 'None'} of the {heads} {has} a partner{place}: each of the two is nearest to the other."
+    )
 
 
 def _apart(distance: float) -> str:
     return f"{number(distance)} nats apart" if distance else "equal on this text"
 
 
-def _cell(found: Pair, a: str, b: str) -> str:
-    """Say what the query gives the key in both maps; the difference, where both round to the same."""
-    first, second = percent(found.a), percent(found.b)
+def _cell(difference: Pair, a: str, b: str) -> str:
+    """Say what the query gives the key in both maps, or the difference where both weights read alike."""
+    first, second = percent(difference.a), percent(difference.b)
     if first == second:
-        more = f"more in {a if found.a > found.b else b}"
-        return f"whose weight on {named(found.key)} is {number(abs(found.a - found.b))} {more}"
-    return f"which gives {named(found.key)} {first} in {a} and {second} in {b}"
+        more = f"more in {a if difference.a > difference.b else b}"
+        return f"whose weight on {named(difference.key)} is {number(abs(difference.a - difference.b))} {more}"
+    return f"which gives {named(difference.key)} {first} in {a} and {second} in {b}"

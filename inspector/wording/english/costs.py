@@ -79,7 +79,8 @@ def forward(
 ) -> str:
     """Say what one forward takes in all, and how it was counted.
 
-    of_text: the text is the reader's. against: a sentence about attention and FFN, or "". closed: by closed formulas.
+    of_text: the text is the reader's. against: a sentence about attention and FFN, or "". closed: the costs come from
+    closed formulas.
     """
     how = (
         "every count is a closed formula, and the matrix products equal PyTorch's own FLOP counter exactly."
@@ -142,7 +143,7 @@ def a_layer(milliseconds: float) -> str:
 
 
 def clock_means(name: str, rate: float) -> str:
-    """Say what a time is of, and the rate."""
+    """Say what a time measures, and what the rate means."""
     return f"Of {name} together in one layer: {number(rate)} GFLOP/s."
 
 
@@ -201,17 +202,17 @@ OPTIMIZER_MEANS = "Two float32 numbers a parameter: 8 bytes."
 
 
 def cached(target: int, source: int | None) -> tuple[str, str]:
-    """Name the cache of a text, and say what is kept; source: of an encoder-decoder."""
+    """Name the cache of a text, and say what is kept; source: tokens of the source, for an encoder-decoder."""
     if source is None:
         return count_of(target, "token"), "All keys and values that are kept."
     named = f"{count_of(target, 'token')} and a source of {source:,}"
     return named, "All keys and values that are kept: of the target, and once of the source."
 
 
-def kept(
+def cache_per_token(
     *, layers: int, numbers: Sequence[int], size: int, token: int, latent: bool, source: bool, window: int | None
 ) -> str:
-    """Say what a layer keeps of a token; numbers: how many; size: bytes of each; token: bytes in all layers."""
+    """Say what a layer caches for a token; numbers: how many; size: bytes of each; token: bytes in all layers."""
     each = " or ".join(f"{number:,}" for number in numbers)
     what = "the latent and the part with positions" if latent else "a key and a value for each of K heads"
     once = " A token of the source adds as many, once." if source else ""
@@ -226,10 +227,10 @@ def kept(
 
 
 def ways(kv_heads: Sequence[int]) -> list[str]:
-    """Name the ways to share keys and values, from as many as heads to one."""
+    """Name the ways to share keys and values, from one pair for each head to a single pair."""
     last = len(kv_heads) - 1
     names = {0: "every head its own (MHA)", last: "one for all (MQA)"}
-    return [names.get(place, f"{kept} shared (GQA)") for place, kept in enumerate(kv_heads)]
+    return [names.get(place, f"{count} shared (GQA)") for place, count in enumerate(kv_heads)]
 
 
 def with_cache(target: int, *, both: bool) -> str:
@@ -264,13 +265,13 @@ def forward_means(source: int, target: int | None) -> str:
 
 def activations(unknown: Mapping[str, str]) -> str:
     """Say what activations are, and which are not known; unknown: name -> why."""
-    said = (
+    sentence = (
         "Activations are what autograd keeps of one text's forward for the backward, in float32 and without "
         "dropout; b texts keep b times as much, and checkpoints less, for a second forward. Eager attention "
         "keeps its n × n weights; torch's fused kernel for CPUs keeps queries, keys, values, its output, "
         "one number for each query and head, and a mask where it is given one."
     )
-    return " ".join([said, *(f"{name}: not known; {why}." for name, why in unknown.items())])
+    return " ".join([sentence, *(f"{name}: not known; {why}." for name, why in unknown.items())])
 
 
 # --- on a card --------------------------------------------------------------------------------------------------------
@@ -370,17 +371,17 @@ def measures(lengths: Sequence[int]) -> str:
     )
 
 
-def medians(found: Measured) -> str:
+def medians(timings: Measured) -> str:
     """Say whose medians the times are, and why FLOPs predict one kernel better."""
     return (
-        f"Medians of {found.repeats} runs that take turns, {found.clock}, {found.dtype} on {found.device}. "
+        f"Medians of {timings.repeats} runs that take turns, {timings.clock}, {timings.dtype} on {timings.device}. "
         "FLOPs predict the fused kernel better than eager attention: eager writes every map to memory and reads it "
         "again for the softmax, which computes little for each byte. A busy machine moves these numbers."
     )
 
 
 def held_by_memory(parts: Sequence[str], *, ridge: float, tokens: int) -> str:
-    """Say which parts memory limits on a device; ridge: the FLOPs a byte below which it does."""
+    """Say which parts memory limits on a device; ridge: the FLOPs a byte below which memory is the limit."""
     names = ", ".join({"fused": "SDPA", "ffn": "FFN"}.get(part, part) for part in parts) or "none"
     return (
         f"Below {ridge:.3g} FLOPs a byte memory is the limit, above it computing (Williams et al. 2009). At "
@@ -411,7 +412,7 @@ PUBLISHED_COLUMNS = ("what", "printed", "counted here", "unit", "convention")
 
 
 def coefficients(*, both: bool) -> str:
-    """Say what the columns of the polynomial are; both: of an encoder-decoder."""
+    """Say what the columns of the polynomial are; both: the model is an encoder-decoder."""
     lengths = "n and m are the tokens of source and target" if both else "n is the text's tokens"
     return (
         f"FLOPs of a component in all layers of the stream: the sum of each column times its head; {lengths}. The "
@@ -425,10 +426,11 @@ def coefficients(*, both: bool) -> str:
 def shares(
     *, stream: str, tokens: int, attention: float, ffn: float, pairs: float, core: float, sublayer: float | None
 ) -> str:
-    """Say which of attention and FFN costs more at this length, and at which length that turns.
+    """Say whether attention or the FFN costs more at this length, and at which length that turns.
 
-    attention, ffn: shares, together 1, of the FLOPs of the matrix products in the layers of one stream; pairs: of
-    scores and mix, a part of attention. core, sublayer: as in `Crossovers`. stream: "" where the model has one.
+    attention, ffn: shares, together 1, of the FLOPs of the matrix products in the layers of one stream; pairs: the
+    share of scores and mix, a part of attention. core, sublayer: fields of `Crossovers`. stream: "" where the model has
+    only one.
     """
     at = f"At {count_of(tokens, 'token')}"
     whose = f"{stream}'s " if stream else ""
@@ -456,7 +458,8 @@ def parameters(*, parameters: int, embeddings: int, layers: int) -> str:
 def needed(*, computed: int, known: int, needed: int) -> str:
     """Say how much of scores and mix their masks need.
 
-    computed: FLOPs of all; known: of those whose mask is a known rule; needed: what that leaves of them.
+    computed: FLOPs of all scores and mix; known: FLOPs under masks that are known rules; needed: FLOPs that these masks
+    leave.
     """
     if not known:
         return "The masks of this model follow no rule that is known here, so what they need is not known."
@@ -495,10 +498,10 @@ def whole(*, tokens: int, parameters: int, flops: int, layers: int) -> str:
     )
 
 
-def measured(found: Measured) -> str:
+def measured(timings: Measured) -> str:
     """Say where the clock puts the crossover, beside where FLOPs put it."""
-    predicted = "at no length" if found.counted is None else f"at {found.counted:,.0f} tokens"
-    longest = int(found.table["tokens"].max())
+    predicted = "at no length" if timings.counted is None else f"at {timings.counted:,.0f} tokens"
+    longest = int(timings.table["tokens"].max())
 
     def where(length: float | None) -> str:
         return (
@@ -507,15 +510,15 @@ def measured(found: Measured) -> str:
 
     return (
         f"By FLOPs attention catches up with the FFN {predicted}. On this machine it takes longer "
-        f"{where(found.crossover('eager'))} in eager attention and {where(found.crossover('sdpa'))} in the fused "
+        f"{where(timings.crossover('eager'))} in eager attention and {where(timings.crossover('sdpa'))} in the fused "
         "kernel."
     )
 
 
-def stopped(done: int, total: int, *, kept: bool) -> str:
-    """Say after how many runs a measurement was stopped, and what of it is shown."""
+def stopped(done: int, total: int, *, timed_once: bool) -> str:
+    """Say after how many runs a measurement was stopped; timed_once: every part has a time that is shown."""
     after = f"Stopped after {done:,} of {total:,} runs"
-    if kept:
+    if timed_once:
         return f"{after}. What was measured until then is shown: medians of fewer runs."
     return f"{after}, before every part was timed once: nothing is shown of it. Press Measure to begin anew."
 
@@ -540,40 +543,42 @@ LETTERS = {
 }
 
 
-def derivation(found: Derived) -> str:
+def derivation(derived: Derived) -> str:
     """Write a number as a formula and as the same formula with the model's own sizes."""
-    name = f"{found.component} ({found.stream})" if found.stream else found.component
-    product, unit = found.product, AMOUNTS[found.amount]
+    name = f"{derived.component} ({derived.stream})" if derived.stream else derived.component
+    product, unit = derived.product, AMOUNTS[derived.amount]
     if product is None:
-        return f"{name}: {found.value:,} {unit}"
-    biases = f"; with {found.biases:,} biases {found.value:,}" if found.biases else ""
+        return f"{name}: {derived.value:,} {unit}"
+    biases = f"; with {derived.biases:,} biases {derived.value:,}" if derived.biases else ""
     return f"{name}: {product.symbols} = {product.numbers} = {product.value:,} {unit}{biases}"
 
 
-def derived_from(found: Derived) -> str:
+def derived_from(derived: Derived) -> str:
     """Say what a formula's letters stand for in this model, and what was counted in the model's own code."""
-    said = []
-    if found.product is None:
-        layers = f" in {count_of(found.layers, 'layer')}" if found.layers > 1 else ""
-        said.append(f"This model does it in its own way{layers}: the textbook's formula gives another number.")
+    sentences = []
+    if derived.product is None:
+        layers = f" in {count_of(derived.layers, 'layer')}" if derived.layers > 1 else ""
+        sentences.append(f"This model does it in its own way{layers}: the textbook's formula gives another number.")
     else:
-        letters = {name for name, _ in found.product.factors}
-        lengths = [f"{name} = {n:,} tokens" for name, n in zip("nm", found.tokens, strict=False) if name in letters]
-        sizes = [f"{name} = {size:,} ({LETTERS[name]})" for name, size in found.product.sizes.items()]
-        said.append(f"From {', '.join([*lengths, *sizes])}.")
-    if found.polynomial:
-        terms = " + ".join(f"{number:,}" + ("" if term == "1" else f" {term}") for number, term in found.polynomial)
-        said.append(f"Counted in the model's own code: {terms} at any length, found at a few and proven at others.")
-    return " ".join(said)
+        letters = {name for name, _ in derived.product.factors}
+        lengths = [f"{name} = {n:,} tokens" for name, n in zip("nm", derived.tokens, strict=False) if name in letters]
+        sizes = [f"{name} = {size:,} ({LETTERS[name]})" for name, size in derived.product.sizes.items()]
+        sentences.append(f"From {', '.join([*lengths, *sizes])}.")
+    if derived.polynomial:
+        terms = " + ".join(f"{number:,}" + ("" if term == "1" else f" {term}") for number, term in derived.polynomial)
+        sentences.append(
+            f"Counted in the model's own code: {terms} at any length, found at a few and proven at others."
+        )
+    return " ".join(sentences)
 
 
-def timed(found: Timed, measured: Measured, *, kernel: Kernel, tokens: int) -> str:
-    """Say what takes longer in a layer, and whose times these are."""
-    attention, ffn = found.attention, found.ffn
+def timed(times: Timed, measured: Measured, *, kernel: Kernel, tokens: int) -> str:
+    """Say which part of a layer takes longer, and how the times were measured."""
+    attention, ffn = times.attention, times.ffn
     longer, shorter = ("attention", "the FFN") if attention > ffn else ("the FFN", "attention")
     ratio = max(attention, ffn) / min(attention, ffn)
-    alike = count_of(found.layers, "layer")
-    rest = f"; {found.others} of other sizes are left out" if found.others else ""
+    alike = count_of(times.layers, "layer")
+    rest = f"; {times.others} of other sizes are left out" if times.others else ""
     computed = "as three steps" if kernel == "eager" else "in torch's fused kernel"
     return (
         f"Measured at {count_of(tokens, 'token')}: in one layer attention takes {number(attention)} ms and the FFN "
@@ -584,17 +589,17 @@ def timed(found: Timed, measured: Measured, *, kernel: Kernel, tokens: int) -> s
     )
 
 
-def on_card(found: OnCard, *, tokens: int, target_tokens: int | None, card: str, memory: int) -> str:
+def on_card(fit: OnCard, *, tokens: int, target_tokens: int | None, card: str, memory: int) -> str:
     """Say whether a model with its cache fits a card; card: its title, memory: its bytes."""
     each = count_of(tokens, "token") + ("" if target_tokens is None else f", with a target of {target_tokens:,},")
-    texts = f"A text of {each} takes" if found.batch == 1 else f"{found.batch:,} texts of {each} take"
-    cache = f" and {quantity(found.cache, 'B')} of KV cache" if found.cache else ""
-    takes = f"{texts} {quantity(found.weights, 'B')} of weights{cache}, {quantity(found.bytes, 'B')} in all"
-    if found.cards == 1:
-        return f"{takes}: {percent(found.bytes / memory)} of the {quantity(memory, 'B')} of {card}."
+    texts = f"A text of {each} takes" if fit.batch == 1 else f"{fit.batch:,} texts of {each} take"
+    cache = f" and {quantity(fit.cache, 'B')} of KV cache" if fit.cache else ""
+    takes = f"{texts} {quantity(fit.weights, 'B')} of weights{cache}, {quantity(fit.bytes, 'B')} in all"
+    if fit.cards == 1:
+        return f"{takes}: {percent(fit.bytes / memory)} of the {quantity(memory, 'B')} of {card}."
     return (
-        f"{takes}: {number(found.bytes / memory)} times the {quantity(memory, 'B')} of {card}. "
-        f"At least {found.cards:,} such cards hold it."
+        f"{takes}: {number(fit.bytes / memory)} times the {quantity(memory, 'B')} of {card}. "
+        f"At least {fit.cards:,} such cards hold it."
     )
 
 
@@ -613,9 +618,9 @@ def heads(
     *, heads: int, width: int, tokens: int, head_width: int, parameters: int, projections: int, products: int,
     softmax: int, of_one: int,
 ) -> str:  # fmt: skip
-    """Say what one layer's attention costs with some number of heads, and what it would without the reduction.
+    """Say what one layer's attention costs with some number of heads, and what heads of full width would cost.
 
-    parameters, and FLOPs of projections, products and softmax: of the layer; of_one: of the softmax with 1 head.
+    parameters; FLOPs of projections, products and softmax: of the layer; of_one: FLOPs of the softmax with 1 head.
     """
     many = count_of(heads, "head")
     full = (
@@ -652,23 +657,25 @@ def heads_timed(times: pd.DataFrame, *, tokens: int) -> str:
 
 
 def rates(measured: Measured) -> str:
-    """Say what the longest text achieved in scores, softmax and FFN, beside how much they compute for each byte."""
+    """Say which rates scores, softmax and FFN achieved on the longest text, and how much each computes for a byte."""
     table = measured.table[measured.table["tokens"] == measured.table["tokens"].max()].set_index("part")
     parts = [("the scores", "scores"), ("the softmax", "softmax"), ("the FFN", "ffn")]
-    found = [
+    achieved = [
         (name, float(row["flops"] / row["seconds"] / 1e9), float(row["flops"] / row["bytes"]))
         for name, row in ((name, table.loc[part]) for name, part in parts)
     ]
-    said = ", ".join(f"{name} {number(rate)} GFLOP/s at {number(dense)} FLOPs a byte" for name, rate, dense in found)
-    by_rate = sorted(found, key=lambda one: one[1])
-    ordered = by_rate == sorted(found, key=lambda one: one[2])
+    listing = ", ".join(
+        f"{name} {number(rate)} GFLOP/s at {number(dense)} FLOPs a byte" for name, rate, dense in achieved
+    )
+    by_rate = sorted(achieved, key=lambda part: part[1])
+    ordered = by_rate == sorted(achieved, key=lambda part: part[2])
     why = (
         " The fewer FLOPs a part does for each byte that it moves, the slower it computes: memory holds it up, not "
         "arithmetic."
         if ordered
         else ""
     )
-    return f"At {count_of(int(measured.table['tokens'].max()), 'token')} this machine achieved: {said}.{why}"
+    return f"At {count_of(int(measured.table['tokens'].max()), 'token')} this machine achieved: {listing}.{why}"
 
 
 def _turns(tokens: int, sublayer: float | None) -> str:

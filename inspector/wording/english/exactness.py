@@ -1,4 +1,4 @@
-"""Words of the badge in the sidebar: what of a recording was held to a second run of its model, and what was not."""
+"""Words of the badge in the sidebar: which parts of a recording were compared with a second run of the model."""
 
 from __future__ import annotations
 

@@ -40,28 +40,28 @@ ENOUGH = 0.25  # share, below which no head is said to do what was wished
 CLICK = "A click opens the head that does it most on this text."
 
 
-def head(found: Found) -> str:
+def head(match: Found) -> str:
     """Name a head: "Layer 3, head 7"."""
-    return f"{layer_name(found.layer, found.call).capitalize()}, head {found.head}"
+    return f"{layer_name(match.layer, match.call).capitalize()}, head {match.head}"
 
 
-def fits(found: Found, wish: str) -> str:
+def fits(match: Found, wish: str) -> str:
     """Say how well a head fits: "81 % of its attention goes to punctuation"."""
-    return _GOES[wish].format(percent(found.share))
+    return _GOES[wish].format(percent(match.share))
 
 
-def best(found: Found, wish: str) -> str:
+def best(match: Found, wish: str) -> str:
     """Say which head fits best, and how well."""
-    if found.share < ENOUGH:
-        return f"No head does this much on this text. The nearest is {_inside(found)}: {fits(found, wish)}."
-    return f"{head(found)} does this most: {fits(found, wish)}."
+    if match.share < ENOUGH:
+        return f"No head does this much on this text. The nearest is {_inside(match)}: {fits(match, wish)}."
+    return f"{head(match)} does this most: {fits(match, wish)}."
 
 
-def links(found: Found, query: Named, key: Named) -> str:
+def links(match: Found, query: Named, key: Named) -> str:
     """Say which head gives the most from one token to another."""
-    return f"{head(found)} gives the most from {named(query)} to {named(key)}: {share(found.share)} of its attention."
+    return f"{head(match)} gives the most from {named(query)} to {named(key)}: {share(match.share)} of its attention."
 
 
-def _inside(found: Found) -> str:
-    name = head(found)
+def _inside(match: Found) -> str:
+    name = head(match)
     return name[0].lower() + name[1:]

@@ -57,31 +57,31 @@ DRAWN_BY = " A mark says what a token was drawn by, after temperature and cuts."
 NEW_TOKEN = "new token"
 
 
-def step(found: StepReading) -> str:
+def step(reading: StepReading) -> str:
     """Say what one step chose and what it looked at.
 
     "At step 5 the model was sure of `cat` (0.93); the runner-up was `dog` (0.02). It looked most at `the` (0.41;
     layer 2, mean over its heads)."
     """
-    return f"At step {found.step} the model {_choice(found)}.{_looked(found.look)}"
+    return f"At step {reading.step} the model {_choice(reading)}.{_looked(reading.look)}"
 
 
 def beside_the_count(rows: pd.DataFrame) -> str:
-    """Say whether the count from the configuration equals what was measured; rows: of `beside_the_count`."""
-    flops, kept = rows.iloc[:-1], rows.iloc[-1]
+    """Say whether the count from the configuration equals what was measured; rows: the table of `beside_the_count`."""
+    flops, cache = rows.iloc[:-1], rows.iloc[-1]
     known = flops[flops["measured"].notna()]
     differ = known[known["counted"] != known["measured"]]
     if len(differ):
         first = differ.iloc[0]
-        said = (
+        clause = (
             f"The configuration gives other FLOPs than were measured: {first['what']} {first['counted']:,} and "
             f"{first['measured']:,}"
         )
     else:
-        said = "By its configuration alone the model takes as many FLOPs as were measured, to the last"
-    if kept["counted"] == kept["measured"]:
-        return f"{said}; the cache ends with {kept['counted']:,} bytes both ways."
-    return f"{said}; the cache ends with {kept['measured']:,} bytes, where its sizes give {kept['counted']:,}."
+        clause = "By its configuration alone the model takes as many FLOPs as were measured, to the last"
+    if cache["counted"] == cache["measured"]:
+        return f"{clause}; the cache ends with {cache['counted']:,} bytes both ways."
+    return f"{clause}; the cache ends with {cache['measured']:,} bytes, where its sizes give {cache['counted']:,}."
 
 
 def cache_times(cached: float, uncached: float) -> str:
@@ -215,21 +215,21 @@ def differs(*, off: float) -> str:
     )
 
 
-def _choice(found: StepReading) -> str:
-    chosen = f"{token(found.token)} ({number(found.probability)})"
-    other = f"{token(found.other)} ({number(found.other_probability)})"
-    end = ", which ends the text" if found.ends else ""
-    if found.ruled and found.rank > 1:
+def _choice(reading: StepReading) -> str:
+    chosen = f"{token(reading.token)} ({number(reading.probability)})"
+    other = f"{token(reading.other)} ({number(reading.other_probability)})"
+    end = ", which ends the text" if reading.ends else ""
+    if reading.ruled and reading.rank > 1:
         return f"wrote {chosen}{end}: a rule of its generation_config set back {other}, the likeliest token"
-    if found.rank > 1:
-        by = "drew" if found.drawn else "chose"
-        return f"{by} {chosen}, the {ordinal(found.rank)} likeliest of all tokens{end}; the likeliest was {other}"
-    if found.close and found.probability >= _TORN:
+    if reading.rank > 1:
+        by = "drew" if reading.drawn else "chose"
+        return f"{by} {chosen}, the {ordinal(reading.rank)} likeliest of all tokens{end}; the likeliest was {other}"
+    if reading.close and reading.probability >= _TORN:
         return f"was torn between {chosen} and {other}, and wrote the first{end}"
-    if found.close:
+    if reading.close:
         return f"hesitated: {chosen}, closely followed by {other}{end and '; the first ends the text'}"
-    if found.probability >= _LIKELY:
-        was = "was sure of" if found.probability >= _SURE else "leaned to"
+    if reading.probability >= _LIKELY:
+        was = "was sure of" if reading.probability >= _SURE else "leaned to"
         return f"{was} {chosen}{end}; the runner-up was {other}"
     return f"hesitated: {chosen} before {other}{end and '; the first ends the text'}"
 

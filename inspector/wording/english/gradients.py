@@ -50,8 +50,8 @@ def gradients(
     """Say what the scale does to W_Q's gradient and to W_V's, and what a saturated softmax does to both.
 
     scaled: the model has a scale, so that leaving it out changes something. queries, values: sizes of the entries of
-    W_Q's and W_V's gradients, averaged over the layers: at the model's factor, at 1, and at `times` the model's.
-    largest: the mean largest weight of a row at the last.
+    W_Q's and W_V's gradients, mean over the layers: at the model's factor, at 1, and at `times` the model's factor.
+    largest: the mean largest weight of a row at `times` the model's factor.
     """
     entry = f"the {size} entry"
     (query, query_without, query_end), (value, value_without, value_end) = queries, values
@@ -121,7 +121,7 @@ def _becomes(before: float, after: float) -> str:
 
 
 def _small(value: float) -> str:
-    """Write a size; what is below LEAST is the rounding of weights that are 1 but for their last digit."""
+    """Write a size; below LEAST it is the rounding of weights that are 1 but for their last digit."""
     return "less than 1e-12" if value < LEAST else number(value)
 
 

@@ -177,35 +177,35 @@ _AS_SAID = {"shape": "as the task asks", "learning_rate": "of the experiment", "
 _LONGER = {2: "twice", 4: "four times"}
 
 
-def progress(found: Progress) -> str:
+def progress(state: Progress) -> str:
     """Say how far the training is: "Step 150 of 300: A has 35 % of the texts right, B 0 %."."""
-    (side, share), *others = sorted(found.right.items())
+    (side, share), *others = sorted(state.right.items())
     shares = ", ".join(
         [f"{side} has {percent(share)} of the texts right", *(f"{other} {percent(its)}" for other, its in others)]
     )
-    seed = f"Seed {found.seed}, step" if found.seed else "Step"
-    return f"{seed} {found.step} of {found.steps}: {shares}."
+    seed = f"Seed {state.seed}, step" if state.seed else "Step"
+    return f"{seed} {state.step} of {state.steps}: {shares}."
 
 
-def verdict(found: Verdict) -> str:
-    """Say what A and B can: "After 300 steps A (positions sinusoidal) has 100 % of the texts right, B (none) 0 %."."""
-    fewest, most = found.reached
+def verdict(result: Verdict) -> str:
+    """Say how A and B do: "After 300 steps A (positions sinusoidal) has 100 % of the texts right, B (none) 0 %."."""
+    fewest, most = result.reached
     reached = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    steps = reached if fewest == found.steps else f"{reached} of {found.steps}"
-    (side, tested), *others = sorted(found.sides.items())
-    unseen = " of unseen words" if found.task == "kinds" else ""
-    said = [f"{_named(side, found)} has {percent(tested.texts)} of {found.tried} new texts{unseen} right"]
-    said += [f"{_named(other, found)} {percent(its.texts)}" for other, its in others]
-    sentences = [f"After {steps} {'step' if found.steps == 1 else 'steps'} {', '.join(said)}{_seeds(found)}."]
-    if any(its.texts < 1 for its in found.sides.values()):
-        digits = {side: its.digits for side, its in found.sides.items()}
-        sentences.append(f"Counted by single {unit(found.task)}s, {_each(digits)} are right.")
+    steps = reached if fewest == result.steps else f"{reached} of {result.steps}"
+    (side, tested), *others = sorted(result.sides.items())
+    unseen = " of unseen words" if result.task == "kinds" else ""
+    clauses = [f"{_named(side, result)} has {percent(tested.texts)} of {result.tried} new texts{unseen} right"]
+    clauses += [f"{_named(other, result)} {percent(its.texts)}" for other, its in others]
+    sentences = [f"After {steps} {'step' if result.steps == 1 else 'steps'} {', '.join(clauses)}{_seeds(result)}."]
+    if any(its.texts < 1 for its in result.sides.values()):
+        digits = {side: its.digits for side, its in result.sides.items()}
+        sentences.append(f"Counted by single {unit(result.task)}s, {_each(digits)} are right.")
     for times, words in _LONGER.items():
-        shares = {side: its.longer[times] for side, its in found.sides.items() if times in its.longer}
+        shares = {side: its.longer[times] for side, its in result.sides.items() if times in its.longer}
         if shares:
             sentences.append(f"At {words} the length, {_each(shares)} texts are right.")
             break
-    scores = {side: its.induction for side, its in sorted(found.sides.items()) if its.induction is not None}
+    scores = {side: its.induction for side, its in sorted(result.sides.items()) if its.induction is not None}
     if scores:
         (best, score), *rest = scores.items()
         beside = "".join(f", that of {other} {percent(its)}," for other, its in rest)
@@ -216,31 +216,31 @@ def verdict(found: Verdict) -> str:
     return " ".join(sentences)
 
 
-def depth(found: Mapping[Side, Depth]) -> str:
+def depth(depths: Mapping[Side, Depth]) -> str:
     """Say how the gradient's length goes with depth, how far the inner units drifted and how many are off."""
-    sides = sorted(found.items())
+    sides = sorted(depths.items())
     sentences = [
-        f"In {side} the gradient in the first layer is {times(one.first_gradient[0])} as long as in the last before "
-        f"training, {times(one.first_gradient[1])} at step {one.step}."
-        for side, one in sides
-        if one.first_gradient is not None
+        f"In {side} the gradient in the first layer is {times(values.first_gradient[0])} as long as in the last before "
+        f"training, {times(values.first_gradient[1])} at step {values.step}."
+        for side, values in sides
+        if values.first_gradient is not None
     ]
-    drifts = [f"{one.deviation[0]:.3g} to {one.deviation[1]:.3g} in {side}" for side, one in sides]
+    drifts = [f"{values.deviation[0]:.3g} to {values.deviation[1]:.3g} in {side}" for side, values in sides]
     sentences.append(f"The deviation of the last layer's inner units went from {listed(drifts)}.")
-    off = [f"{percent(one.off)} of {side}'s" for side, one in sides]
+    off = [f"{percent(values.off)} of {side}'s" for side, values in sides]
     sentences.append(f"At the end {listed(off)} inner units are below 0 for every token.")
     return " ".join(sentences)
 
 
-def places(found: Mapping[Side, Places], *, task: Task) -> str:
+def places(by_side: Mapping[Side, Places], *, task: Task) -> str:
     """Say where in the answer each side is right: "A has the first of 8 digits right in 97 % of the texts, ..."."""
     sentences = []
-    for side, one in sorted(found.items()):
-        place, share = one.worst
+    for side, digits in sorted(by_side.items()):
+        place, share = digits.worst
         if share == 1:
-            sentences.append(f"{side} has every one of the {one.of} {unit(task)}s right.")
+            sentences.append(f"{side} has every one of the {digits.of} {unit(task)}s right.")
             continue
-        first = f"the first of {one.of} {unit(task)}s right in {percent(one.first)} of the texts"
+        first = f"the first of {digits.of} {unit(task)}s right in {percent(digits.first)} of the texts"
         worst = (
             f"; the {ordinal(place)} is its worst, right in {percent(share)}" if place > 1 else ", and no other less"
         )
@@ -262,12 +262,12 @@ def methods(built: int, tried: tuple[int, int]) -> str:
     )
 
 
-def aligned(side: Side, found: tuple[int, int, int], *, task: Task) -> str:
+def aligned(side: Side, counts: tuple[int, int, int], *, task: Task) -> str:
     """Say where the steps of an RNN look: "In 7 of 8 steps A looks most at the digit that it has to write"."""
-    exact, near, steps = found
+    exact, near, steps = counts
     diagonal = "diagonal" if task == "copy" else "anti-diagonal"
-    said = f"In {exact} of {steps} steps {side} looks most at the digit that it has to write"
-    return f"{said}, in {near} at that digit or one beside it. A perfect {diagonal} would be {steps} of {steps}."
+    clause = f"In {exact} of {steps} steps {side} looks most at the digit that it has to write"
+    return f"{clause}, in {near} at that digit or one beside it. A perfect {diagonal} would be {steps} of {steps}."
 
 
 def without_a_map(side: Side, run: LabRun) -> str:
@@ -287,23 +287,23 @@ def times(ratio: float) -> str:
 def measured(task: Task) -> str:
     """Say what the curves are, and what guessing gives."""
     what, count = "kind" if task == "kinds" else unit(task), SYMBOLS[task]
-    said = (
+    sentences = (
         f"Loss: cross-entropy, mean over the 10 steps before, in nats per {unit(task)}; naming {what}s at random gives "
         f"ln {count} = {log(count):.2f}. Every text is new, so accuracy is on texts that were never seen."
     )
     if task == "kinds":
         return (
-            f"{said} Their words were seen, {len(LEARNED)} of ten kinds; the sentence above and the tests below are of "
-            f"{len(HELD_OUT)} words that were not. Embeddings are random, or taken from mini-bert's table, scaled to "
-            "the size of random ones, and then trained on (taken) or left as they are (frozen)."
+            f"{sentences} Their words were seen, {len(LEARNED)} of ten kinds; the sentence above and the tests below "
+            f"are of {len(HELD_OUT)} words that were not. Embeddings are random, or taken from mini-bert's table, "
+            "scaled to the size of random ones, and then trained on (taken) or left as they are (frozen)."
         )
     if task != "repeats":
-        return said
+        return sentences
     return (
-        f"{said} A text is a block of different symbols and the same block again; how long the block is is drawn anew "
-        "for each text. Only the second time counts, from its second symbol on. The induction score is the mean weight "
-        "on the token after the earlier place of the symbol at hand (Olsson et al. 2022), that of the head with the "
-        "largest, on 32 fresh texts."
+        f"{sentences} A text is a block of different symbols and the same block again; how long the block is is drawn "
+        "anew for each text. Only the second time counts, from its second symbol on. The induction score is the mean "
+        "weight on the token after the earlier place of the symbol at hand (Olsson et al. 2022), that of the head with "
+        "the largest, on 32 fresh texts."
     )
 
 
@@ -364,15 +364,15 @@ def diverged(end: Ended) -> str:
     )
 
 
-def unfinished(found: Unfinished) -> str:
-    """Say where the trainings were stopped, and how many did not begin: the tests are of what was learned by then."""
-    parts = [f"{end.side}, seed {end.seed}, after step {end.step}" for end in found.stopped]
-    said = f"Stopped before the end of {found.steps} steps" + (f": {'; '.join(parts)}." if parts else ".")
-    return said + (f" {found.missing} of {found.trainings} trainings were not begun." if found.missing else "")
+def unfinished(state: Unfinished) -> str:
+    """Say where the trainings were stopped, and how many did not begin; the tests are of networks stopped there."""
+    parts = [f"{end.side}, seed {end.seed}, after step {end.step}" for end in state.stopped]
+    sentence = f"Stopped before the end of {state.steps} steps" + (f": {'; '.join(parts)}." if parts else ".")
+    return sentence + (f" {state.missing} of {state.trainings} trainings were not begun." if state.missing else "")
 
 
 def beyond(run: LabRun) -> str:
-    """Say what the switches mean for texts longer than those of the training."""
+    """Say what the switches mean for texts longer than the training's texts."""
     longest, what = max(TIMES) * run.length, f"{unit(run.task)}s"
     if run.switches.is_recurrent:
         return (
@@ -427,7 +427,7 @@ def rows_differ(*, others: str) -> str:
 
 
 def maps_read(*, sums: str, segments: str) -> str:
-    """Say how the maps are read; sums: what rows sum to; segments: the sentence on them."""
+    """Say how the maps are read; sums: what rows sum to; segments: the sentence on segments."""
     return (
         "Row: the token that looks (query). Column: the token it looks at (key); ⊢ and ⊣ are the marks around a text. "
         f"{sums}, no unit; both sides share the colours.{segments}"
@@ -457,8 +457,8 @@ def guess_first(*, question: str) -> str:
     return f"**{question}** Guess first, then press Start."
 
 
-def _seeds(found: Verdict) -> str:
-    counts = {side: its.seeds for side, its in sorted(found.sides.items())}
+def _seeds(result: Verdict) -> str:
+    counts = {side: its.seeds for side, its in sorted(result.sides.items())}
     if len(set(counts.values())) > 1:
         each = listed([f"{count} {'seed' if count == 1 else 'seeds'} for {side}" for side, count in counts.items()])
         return f" (means of {each})"
@@ -470,11 +470,13 @@ def _each(shares: Mapping[Side, float]) -> str:
     return listed([f"{percent(share)} of {side}'s" for side, share in sorted(shares.items())])
 
 
-def _named(side: str, found: Verdict) -> str:
+def _named(side: str, result: Verdict) -> str:
     """A side with what sets it apart: "A (positions sinusoidal)"."""
     which = 0 if side == "A" else 1
-    waiting = _waiting(found.values, which)
-    parts = [f"{NAMES[name]} {_shown(name, pair[which])}" for name, pair in found.values.items() if name not in waiting]
+    waiting = _waiting(result.values, which)
+    parts = [
+        f"{NAMES[name]} {_shown(name, pair[which])}" for name, pair in result.values.items() if name not in waiting
+    ]
     return f"{side} ({listed(parts)})" if parts else side
 
 

@@ -59,41 +59,41 @@ _OUTSIDE = {
 def kinds(*, formulas: Mapping[str, int], placements: Mapping[str, int], outside: Sequence[str]) -> str:
     """Say which norms there are and where they stand: "All 13 norms are LayerNorms; each of the 12 ...".
 
-    formulas: how many are a "layer" (LayerNorm), an "rms" (RMSNorm) and a "batch"; placements: how many of those in the
-    layers stand "pre", "post", "output" or "inside"; outside: the parts of those below and above the layers.
+    formulas: how many are a "layer" (LayerNorm), an "rms" (RMSNorm) and a "batch"; placements: how many of the norms in
+    the layers stand "pre", "post", "output" or "inside"; outside: the parts of the norms below and above the layers.
     """
     total = sum(formulas.values())
     if len(formulas) == 1:
         ((formula, _),) = formulas.items()
-        said = f"All {total} norms are {_FORMULAS[formula]}s" if total > 1 else f"The one norm is {_ONE[formula]}"
+        sentence = f"All {total} norms are {_FORMULAS[formula]}s" if total > 1 else f"The one norm is {_ONE[formula]}"
     else:
-        each = [_FORMULAS[one] + "s" if count > 1 else _FORMULAS[one] for one, count in formulas.items()]
-        counted = [f"{count} {one}" for count, one in zip(formulas.values(), each, strict=True)]
-        said = f"The {total} norms are {listed(counted)}"
+        each = [_FORMULAS[formula] + "s" if count > 1 else _FORMULAS[formula] for formula, count in formulas.items()]
+        counted = [f"{count} {kind}" for count, kind in zip(formulas.values(), each, strict=True)]
+        sentence = f"The {total} norms are {listed(counted)}"
     inside = sum(placements.values())
     if len(placements) == 1:
         ((placement, _),) = placements.items()
         which = "the one in the layers" if inside == 1 else f"each of the {inside} in the layers"
-        said += f"; {'it' if total == 1 else which} stands {_STAND[placement]}"
+        sentence += f"; {'it' if total == 1 else which} stands {_STAND[placement]}"
     elif placements:
         each = [
             f"{count} {'stands' if count == 1 else 'stand'} {_STAND[placement]}"
             for placement, count in placements.items()
         ]
-        said += f"; of the {inside} in the layers {listed(each)}"
+        sentence += f"; of the {inside} in the layers {listed(each)}"
     if outside:
         counts = Counter(outside)
-        said += f"; {listed([_outside(part, count, alone=total == 1) for part, count in counts.items()])}"
-    return f"{said}."
+        sentence += f"; {listed([_outside(part, count, alone=total == 1) for part, count in counts.items()])}"
+    return f"{sentence}."
 
 
 def widest(
     *, norm: NormRecord, size: Size, token: str, before: float, after: float, middle: float | None, stands_out: bool
 ) -> str:
-    """Say which token stands out before which norm, or that none does.
+    """Say which token stands out before which norm, or that no token does.
 
-    size: what is measured; before, after: the token's, around the norm; middle: the median of the other tokens before
-    the same norm, None where there is no other.
+    size: the measure; before, after: the token's size around the norm; middle: the median of the other tokens before
+    the same norm, None where the text has no other token.
     """
     quantity, at = SIZES[size], name(norm)
     if middle is None:
@@ -101,15 +101,15 @@ def widest(
             f"The largest vector reaches the norm {at}: its {quantity} is {number(before)} there and "
             f"{number(after)} after it."
         )
-    said = f"reaches the norm {at} with a {quantity} of {number(before)}"
+    clause = f"reaches the norm {at} with a {quantity} of {number(before)}"
     then = f"and leaves it with {number(after)}"
     if stands_out:
         times = f"{number(before / middle)} times the" if middle else "beside a"
         of = "median of the other tokens" if middle else "median of 0 of the other tokens"
-        return f"{code(token)} {said}, {times} {of}, {then}."
+        return f"{code(token)} {clause}, {times} {of}, {then}."
     return (
         "Before no norm does a token stand far out (none has twice the median of the others): the largest is "
-        f"{code(token)}, which {said} (median {number(middle)}) {then}."
+        f"{code(token)}, which {clause} (median {number(middle)}) {then}."
     )
 
 
@@ -121,7 +121,7 @@ def way(
     largest: tuple[float, NormRecord],
     after: tuple[float, float],
 ) -> str:
-    """Say how a token's size changes on its way: the smallest and the largest before a norm, and those after."""
+    """Say how a token's size changes on its way: the smallest and the largest size before a norm, and after."""
     (small, first), (large, last) = smallest, largest
     low, high = map(number, after)
     subject = f"the {SIZES[size]} of {code(token)}"
@@ -190,7 +190,7 @@ def learned(
 ) -> str:
     """Say what gamma or beta of a norm has become, and which dimension is farthest from the mean.
 
-    value: of the farthest dimension. deviations: how many standard deviations it is away, 0 where all are equal.
+    value: of the farthest dimension. deviations: its distance in standard deviations, 0 where all are equal.
     outliers: how many dimensions are more than OUTLIER_SIGMAS away.
     """
     if not deviations:
@@ -243,7 +243,7 @@ def terms(formulas: Sequence[str], placements: Sequence[str], *, size: Size) -> 
 
 
 def _outside(part: str, count: int, *, alone: bool) -> str:
-    """Say where norms beyond the layers stand: "one follows the embedding"; alone: the stack has no other norm."""
+    """Say where norms outside the layers stand: "one follows the embedding"; alone: the stack has no other norm."""
     who = str(count) if count > 1 else "it" if alone else "one"
     singular, plural = _OUTSIDE.get(part, (f"belongs to the {part}", f"belong to the {part}"))
     return f"{who} {singular if count == 1 else plural}"
@@ -270,9 +270,9 @@ BY_DEPTH, BY_DEPTH_ALT = (
 
 def steps(shares: Mapping[str, float], *, gated: int) -> str:
     """Say how far each step goes, the largest first; gated: how many norms are left out."""
-    said = [f"{name} {share:.1%}".replace("%", " %") for name, share in shares.items()]
+    parts = [f"{name} {share:.1%}".replace("%", " %") for name, share in shares.items()]
     left_out = f" {gated} with a gate are left out." if gated else ""
-    return f"Mean over all norms and tokens: of the four steps' lengths, {listed(said)}.{left_out}"
+    return f"Mean over all norms and tokens: of the four steps' lengths, {listed(parts)}.{left_out}"
 
 
 DIRECTION, COSINE = "Direction", "cosine before and after, mean over the tokens"
@@ -280,7 +280,7 @@ DIRECTION_ALT = "Mean cosine of the tokens before and after each norm"
 
 
 def turned(norm: str, *, cosine: float, mean: float) -> str:
-    """Say which norm turns the tokens most: the one of the least mean cosine."""
+    """Say which norm turns the tokens most: the norm with the least mean cosine."""
     most = f"The norm {norm} turns the tokens most: a mean cosine of {number(cosine)} before and after it"
     return f"{most}, {number(mean)} over all norms. Scaling alone would leave 1."
 
@@ -293,7 +293,7 @@ MOST_FAR = 5  # tokens that a sentence names
 def outlier(
     *, norm: NormRecord, dimension: int, token: str, value: float, times: float, largest: int, norms: int
 ) -> str:
-    """Say which dimension stands out, before which norm, and before how many of the norms it is the largest."""
+    """Say which dimension stands out before which norm, and before how many norms that dimension is the largest."""
     return (
         f"Before the norm {name(norm)} dimension {dimension} of {code(token)} is {signed(value)}, {number(times)} "
         f"times the median there. It is the largest dimension before {largest} of {norms} norms."
@@ -305,23 +305,23 @@ def massive(dimensions: Sequence[int]) -> str:
     convention = f"size over {MASSIVE:g} and more than {MASSIVE_TIMES:,.0f} times the median (Sun et al. 2024)"
     if not dimensions:
         return f"No activation of this text is massive: {convention}."
-    which = listed([str(one) for one in dimensions])
+    which = listed([str(dimension) for dimension in dimensions])
     return f"Massive activations ({convention}) are in {'dimension' if len(dimensions) == 1 else 'dimensions'} {which}."
 
 
-def far(found: Sequence[tuple[str, int, float]], *, norms: int, size: Size) -> str:
-    """Name the tokens that stand out, the farthest first, and count those for which there is no room.
+def far(tokens: Sequence[tuple[str, int, float]], *, norms: int, size: Size) -> str:
+    """Name the tokens that stand out, the farthest first, and count the tokens for which there is no room.
 
-    found: each token, before how many of `norms` norms it stands out, and by how many medians.
+    tokens: each token with the number of norms, of `norms`, before which it stands out, and its size in medians.
     """
-    if not found:
+    if not tokens:
         return f"No token has twice the median {SIZES[size]} before any norm."
-    said = [
+    parts = [
         f"{code(token)} (before {count} of {norms} norms, up to {number(times)} times)"
-        for token, count, times in found[:MOST_FAR]
+        for token, count, times in tokens[:MOST_FAR]
     ]
-    more = f"; {len(found) - MOST_FAR} more" if len(found) > MOST_FAR else ""
-    return f"Tokens with at least twice the median {SIZES[size]}: {listed(said)}{more}."
+    more = f"; {len(tokens) - MOST_FAR} more" if len(tokens) > MOST_FAR else ""
+    return f"Tokens with at least twice the median {SIZES[size]}: {listed(parts)}{more}."
 
 
 def about_outliers(dimensions: int) -> str:
@@ -442,7 +442,8 @@ def padding(
 ) -> str:
     """Say what padding does to BatchNorm's statistics and not to LayerNorm's.
 
-    cells: of padding, of all. batch, layer: mean and deviation of the dimension over all cells, and of the token.
+    cells: the number of padding cells, and of all. batch, layer: mean and deviation of the dimension over all cells,
+    and of the token.
     """
     return (
         f"{cells} of the batch's {of} cells are padding. BatchNorm counts them: dimension {dimension} has mean "
@@ -492,7 +493,7 @@ def compared(*, layer: Mapping[str, float], batch: Mapping[str, float]) -> str:
 
 
 def by_position(alone: int, *, columns: int) -> str:
-    """Say how many columns have one text, and what BatchNorm by position makes of it."""
+    """Say how many columns have one text, and what BatchNorm by position makes of such a column."""
     return (
         f"Statistics for each column alone: {alone} of {columns} columns have one text. Where there is one "
         "the deviation is 0, and BatchNorm makes every token beta. Pooled over columns, as nn.BatchNorm1d "
@@ -500,11 +501,11 @@ def by_position(alone: int, *, columns: int) -> str:
     )
 
 
-def noise(*, sentences: int, one: float, many: float, texts: int) -> str:
-    """Say how far BatchNorm's mean moves with one text in the batch, and with `texts`."""
+def noise(*, sentences: int, one_text: float, many: float, texts: int) -> str:
+    """Say how far BatchNorm's mean moves: by `one_text` with one text in the batch, by `many` with `texts`."""
     return (
         f"Drawn 400 times from the {sentences} other sentences: the mean of a dimension moves by "
-        f"{number(one)} of the dimension's deviation with 1 text, by {number(many)} "
+        f"{number(one_text)} of the dimension's deviation with 1 text, by {number(many)} "
         f"with {texts}. Batches of Transformers are not small: Vaswani et al. (2017, section 5.1) took "
         "about 25,000 source and 25,000 target tokens. Shen et al. (2020) find that in language the statistics of a "
         "batch fluctuate more than in images, whose cells are all real and of one size."
@@ -516,9 +517,9 @@ def against(
 ) -> list[str]:
     """Say what speaks for BatchNorm and what against it, a line each, with a batch's numbers.
 
-    shortest, longest: lengths of the texts; columns, alone: columns with a real token, and those with one; padding: the
-    share of all cells. gap: the largest change of a real token's number from the batch's own statistics, padding
-    masked, to the running ones.
+    shortest, longest: lengths of the texts; columns, alone: columns with a real token, and columns with only one;
+    padding: the share of all cells. gap: the largest change of a real token's number from the batch's statistics,
+    padding masked, to the running statistics.
     """
     between = f"of {longest} tokens" if shortest == longest else f"of {shortest} to {longest}"
     each = "each " if texts > 1 and shortest == longest else ""
@@ -598,7 +599,8 @@ VANISHED, EXPLODED, ALIKE = 1e-3, 1e3, 1e-3  # ratios of gradients, and 1 - cosi
 def depth(*, gradient: Mapping[str, float], cosine: Mapping[str, float]) -> str:
     """Say what norm placement and residual do to the gradient of an untrained stack.
 
-    gradient: by stack, before layer 0 divided by that after the last layer; cosine: of two tokens after the last layer.
+    gradient: stack -> the gradient before layer 0 over the gradient after the last layer; cosine: of two tokens after
+    the last layer.
     """
     return (
         "Untrained: the gradient that reaches layer 0's input, divided by the one at the last layer's output, is "
@@ -617,9 +619,9 @@ def jacobians(*, others: Mapping[str, float], texts: Mapping[str, float]) -> str
 
 
 def drift(*, moves: Mapping[str, float], losses: Mapping[str, float]) -> str:
-    """Say whether the stack whose inputs move least is the one that learned best.
+    """Say whether the stack whose inputs move least learned best.
 
-    moves: by norm, of the mean in a step, in deviations; losses: of the last step.
+    moves: norm -> move of the mean in a step, in deviations; losses: norm -> loss of the last step.
     """
     still, best = (min(values, key=values.__getitem__) for values in (moves, losses))
     told = (

@@ -52,7 +52,7 @@ def ranks_alt(head: str) -> str:
 def tokens(most: Named, *, output: Output, looked: str | None, change: float) -> str:
     """Say which token's absence changes the output most.
 
-    output: what was looked at, at the token `looked`, None for all. change: by how much.
+    output: the output that was compared, at the token `looked`, None for all tokens. change: the size of the change.
     """
     what = {
         "guess": f"the guess for the hidden {_token(looked)}",
@@ -82,8 +82,8 @@ def heads(head: str, *, heads: int, best: float, middle: float) -> str:
 def chance(*, count: int, heads: int, best: float, beyond: int, single: float, by_chance: float, level: int) -> str:
     """Say what unrelated heads would reach with so few tokens.
 
-    beyond: how many heads lie beyond `single` on either side, which 5 % of unrelated heads do. by_chance: the rho that
-    the best of so many unrelated heads has in half of all texts. level: heads without a rho, which attend to all alike.
+    beyond: how many heads lie beyond `single` on either side, as 5 % of unrelated heads do. by_chance: the rho that the
+    best of so many unrelated heads has in half of all texts. level: heads without a rho, which attend to all alike.
     """
     clears = "is above" if best > by_chance else "is not above"
     alike = "1 head attends" if level == 1 else f"{level} heads attend"
@@ -98,7 +98,8 @@ def chance(*, count: int, heads: int, best: float, beyond: int, single: float, b
 def how(*, looked: bool, target: bool, measure: str, guesses: bool) -> str:
     """Say how a token is left out, and what is compared.
 
-    looked: at the output of a token. target: the text has one. measure: of `LeftOut`. guesses: a masked language model.
+    looked: the output at one token is compared. target: the text has a target. measure: the measure of `LeftOut`.
+    guesses: the model is a masked language model.
     """
     where = "from the chosen token" if looked else "the mean over the other tokens that see it"
     encoder = " (in the encoder the mean over its queries)" if target and looked else ""

@@ -46,7 +46,7 @@ def heads_of(count: int, heads: int) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share 0..1 as a whole percentage; what rounds to 0 % or 100 % and is neither is told as such."""
+    """Write a share 0..1 as a whole percentage; a share that only rounds to 0 % or 100 % says so."""
     whole = round(100 * share)
     if whole == 100 and share < 1:
         return "over 99 %" if share < 0.999 else "nearly all"
@@ -78,7 +78,7 @@ def bullets(lines: Iterable[str]) -> str:
 
 
 def named(place: Named) -> str:
-    """Name a token of a text, and which of its like where it stands more than once: "the 2nd `the`"."""
+    """Name a token of a text, with its number where the token stands more than once: "the 2nd `the`"."""
     return token(place.token) if place.of == 1 else f"the {ordinal(place.ordinal)} {token(place.token)}"
 
 

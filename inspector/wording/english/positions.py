@@ -38,26 +38,26 @@ TERMS: dict[Way, str] = {"learned": "position table", "sinusoidal": "position ta
 _SCALINGS = {"yarn": "YaRN", "longrope": "LongRoPE", "llama3": "Llama 3's scaling", "dynamic": "dynamic scaling"}
 
 
-def own(kind: str, *, stack: str) -> str:
-    """Name a table that the model adds, and where it has several the stack that adds it."""
+def added_table(kind: str, *, stack: str) -> str:
+    """Name a table of positions that the model adds; stack: the stack that adds it, "" where the model has one."""
     return f"this model's, {kind}" + (f" ({stack})" if stack else "")
 
 
-def ways(found: Sequence[Way]) -> str:
+def ways(kinds: Sequence[Way]) -> str:
     """Say how the model knows the order of its tokens."""
-    if found:
-        return f"This model {listed([WAYS[way] for way in found])}."
+    if kinds:
+        return f"This model {listed([WAYS[way] for way in kinds])}."
     return "This model adds no vector for a token's place; if it knows the order, then in another way."
 
 
-def alike(*, own: bool, near: float, far: float | None, apart: int, within: int | None) -> str:
+def alike(*, by_model: bool, near: float, far: float | None, apart: int, within: int | None) -> str:
     """Say how alike the places of this text are.
 
-    own: by the model's table, else by the paper's. near, far: mean cosines of places 1 and `apart` apart; far is None
-    for a text that is too short. within: how many places are compared, None for all of the text.
+    by_model: by the model's table, else by the paper's. near, far: mean cosines of places 1 and `apart` apart; far is
+    None for a text that is too short. within: the number of places that are compared, None for all of the text.
     """
     text = "On this text" if within is None else f"On the first {within} places of this text"
-    where = "its vectors" if own else "the vectors of the paper's table, for comparison,"
+    where = "its vectors" if by_model else "the vectors of the paper's table, for comparison,"
     beyond = "" if far is None or isnan(far) else f" and {signed(far)} between places {apart} apart"
     return f"{text} {where} have a mean cosine of {signed(near)} between neighbours{beyond}."
 
@@ -76,8 +76,8 @@ def turns(
     """Say how fast RoPE's pairs turn, how many turn whole within the text, and whether they stretch.
 
     still: how many of `pairs` are not turned. shortest, longest: tokens of a whole turn. whole: pairs that turn once or
-    more within `tokens`. factor: what queries and keys are stretched by, None where they are not; variant: the model's
-    name for how angles are scaled.
+    more within `tokens`. factor: stretches queries and keys, None where they keep their length; variant: the model's
+    name for the scaling of angles.
     """
     if still == pairs:
         return "None of its pairs of dimensions is turned."
@@ -89,11 +89,11 @@ def turns(
         turned = f"{moving} of its {pairs} pairs of dimensions turn{'s' if moving == 1 else ''}"
     else:
         turned = "Its pair of dimensions turns" if pairs == 1 else f"Its {pairs} pairs of dimensions turn"
-    said = f"{turned} {span}: {within} whole within {text}."
+    sentence = f"{turned} {span}: {within} whole within {text}."
     if factor is None:
-        return said
+        return sentence
     return (
-        f"{said} It is no pure rotation: {_SCALINGS.get(variant, variant)} multiplies cosines and sines by "
+        f"{sentence} It is no pure rotation: {_SCALINGS.get(variant, variant)} multiplies cosines and sines by "
         f"{number(factor)}, and so every score by {number(factor**2)}."
     )
 
@@ -154,9 +154,9 @@ def bias(kind: str, *, stream: str) -> str:
     return f"{what}: what each head adds to a score ({stream})"
 
 
-def slopes(found: Sequence[float]) -> str:
-    """Say what ALiBi takes off."""
-    written = ", ".join(map(number, found))
+def slopes(values: Sequence[float]) -> str:
+    """Say what ALiBi takes off a score."""
+    written = ", ".join(map(number, values))
     return f"Nothing is learned: each head takes its slope off for each token of distance. Slopes: {written}."
 
 
@@ -169,13 +169,13 @@ def buckets(count: int) -> str:
 
 
 def vectors(meets: str) -> str:
-    """Head the map of the vectors of distances; meets: what they meet."""
+    """Head the map of the vectors of distances; meets: the vectors that they meet, "queries" or "queries and keys"."""
     return f"The vector of each distance, which {meets} meet"
 
 
 def met(kind: str, *, layers: int) -> str:
-    """Say what becomes of the vectors of distances in a score or a sum, and whose they are."""
-    said = {
+    """Say what becomes of the vectors of distances in a score or a sum, and which layer they belong to."""
+    sentence = {
         "shaw": "Queries are multiplied with the key and the first of these vectors, and the second is added to the "
         "value (Shaw et al. 2018). Distances beyond the last share its vector.",
         "xl": "Sines and cosines of the distance, multiplied by the layer's matrix W_R, the heads side by side: each "
@@ -186,11 +186,15 @@ def met(kind: str, *, layers: int) -> str:
         "them by a matrix of its own before its queries meet them (Yang et al. 2019).",
         "profiles": "Each row is a curve over the distance; each query mixes them with numbers of its own.",
     }[kind]
-    return said if layers == 1 else f"{said} Each of {count_of(layers, 'layer')} has its own; these are the first's."
+    return (
+        sentence
+        if layers == 1
+        else f"{sentence} Each of {count_of(layers, 'layer')} has its own; these are the first's."
+    )
 
 
 def origin(kind: str, *, own_waves: str) -> str:
-    """Say where a table of the model comes from; own_waves: what sets its waves apart from the paper's."""
+    """Say where a table of the model comes from; own_waves: the difference of its waves from the paper's."""
     if kind == "learned":
         return "learned a table of its own"
     return f"uses the paper's sines and cosines {own_waves}" if own_waves else "uses the paper's very table"
@@ -256,8 +260,8 @@ def looks(
 ) -> str:
     """Say to which distance the heads give most, and which head gives most to one distance.
 
-    within: only distances up to so many tokens are compared. distance, weight: where layer and head give most, on
-    average; mean: where the mean of all heads is largest.
+    within: the largest distance in tokens that is compared. distance, weight: the distance to which `head` of `layer`
+    gives most, on average, and how much; mean: the distance at which the mean of all heads is largest.
     """
     if distances < 2:
         return "With one token there is one distance: every head looks at the token itself."
@@ -295,7 +299,7 @@ def nothing_after(reason: str) -> str:
 
 
 def about_after(*, sides: float, spread: float) -> str:
-    """Say how far what positions give differs by the side, and by where the two tokens stand."""
+    """Say how far the share that positions give differs by the side, and by the places of the two tokens."""
     return (
         "After this head's W_Q and W_K, on this text: the position-position part of the scores. Between a distance "
         f"back and the same ahead its mean differs by up to {number(sides)}, and at one distance the part differs "
@@ -369,7 +373,7 @@ def ordered(
     """Say what another order does to the last hidden states, with the model's positions and without them.
 
     by: how many places later every token stands. changed, without: mean changes; without is None where positions
-    cannot be taken away. blind: without them the change is rounding. causal: each token sees only those before it.
+    cannot be taken away. blind: without positions the change is rounding. causal: a token sees only earlier tokens.
     """
     change = _share(changed)
     if order == "shift":
@@ -398,7 +402,7 @@ def ordered(
 
 
 def about_order(tokens: Sequence[str], *, of_the_encoder: bool, more: bool) -> str:
-    """Say what is compared, and the first tokens as they are read; none where they are read in the text's order."""
+    """Say what is compared, and the first tokens in the order of reading; no tokens where that is the text's order."""
     stack = " of the encoder" if of_the_encoder else ""
     read = f" Read: {' '.join(map(code, tokens))}{' …' if more else ''}." if tokens else ""
     return f"Each token's last hidden state{stack} is compared with its own before: |after − before| / |before|.{read}"
@@ -407,8 +411,8 @@ def about_order(tokens: Sequence[str], *, of_the_encoder: bool, more: bool) -> s
 def steps(*, tokens: int, layers: int, layer: int, joined: int, pairs: int, ends: bool) -> str:
     """Say in how many steps a text is read, here and in a recurrent network.
 
-    layers: those with attention. joined: pairs of query and key with a weight above 0 in some head of `layer`, of the
-    `pairs` that may be; ends: the last query has one to the first key.
+    layers: the number of layers with attention. joined: pairs of query and key with a weight above 0 in some head of
+    `layer`, of the `pairs` that the mask allows; ends: the last query and the first key are such a pair.
     """
     are = "is" if tokens == 1 else "are"
     follow = " that follow one another" if layers > 1 else ""
@@ -433,8 +437,8 @@ def no_split(reason: str) -> str:
 def moved(*, cosine: float, lowest: float, ratio: float) -> str:
     """Say how far the vectors of tokens turn as the position is added.
 
-    cosine, lowest: of a token's vector before and after, mean and lowest. ratio: mean length of the position's row over
-    that of the token's vector.
+    cosine, lowest: mean and lowest cosine of a token's vector before and after. ratio: mean length of the position's
+    row over the length of the token's vector.
     """
     return (
         f"Adding the position leaves a mean cosine of {signed(cosine)} between a token's vector before and after "
@@ -443,13 +447,13 @@ def moved(*, cosine: float, lowest: float, ratio: float) -> str:
     )
 
 
-def shares(found: Mapping[str, float], *, head: int) -> str:
+def shares(terms: Mapping[str, float], *, head: int) -> str:
     """Say which of the four terms makes the scores of a head differ."""
-    if any(isnan(share) for share in found.values()):
+    if any(isnan(share) for share in terms.values()):
         return (
             f"In layer 0, head {head} the scores of a query do not differ between keys, so no term makes a difference."
         )
-    each = listed([f"{name} {signed(float(f'{100 * share:.3g}'))} %" for name, share in found.items()])
+    each = listed([f"{name} {signed(float(f'{100 * share:.3g}'))} %" for name, share in terms.items()])
     return f"What makes the scores of layer 0, head {head} differ between keys, by share: {each}."
 
 
@@ -459,7 +463,7 @@ def four_alt(term: str, *, head: int) -> str:
 
 
 def about_four(missed: float) -> str:
-    """Say what the four terms are, and by how much their sum misses what was recorded."""
+    """Say what the four terms are, and by how much their sum misses the recorded score."""
     return (
         "A query is content W_Q + position W_Q, a key likewise, so a score is a sum of four products (Ke et al. 2021). "
         "The norm between is applied with each token's own deviation; biases and segments belong to the content. Their "
@@ -518,7 +522,7 @@ def last_bucket(farthest: int) -> str:
 
 
 def taken(*, tokens: int, flattest: float, steepest: float) -> str:
-    """Say what ALiBi takes off a score of a key so many tokens back."""
+    """Say what ALiBi takes off the score of a key that is some tokens back."""
     return (
         f"ALiBi goes on as it began: {tokens:,} tokens back, {number(flattest)} is taken off a score in the flattest "
         f"head and {number(steepest)} in the steepest, and twice that at twice the distance."
@@ -565,7 +569,7 @@ def longer(*, tokens: int, longest: int, at_once: float, in_windows: float) -> s
 
 
 def passage(longest: int) -> str:
-    """Say what is read, and what a token beyond has before it."""
+    """Say which text is read, and how much text a token beyond the longest text has before it."""
     return (
         "The passage: after Lewis Carroll, Alice's Adventures in Wonderland (1865). Windows overlap by half, so that a "
         f"token beyond has at least {longest // 2} before it; read at once it has all."
@@ -630,7 +634,7 @@ def sides(
 ) -> str:
     """Say which kinds know the distance alone, by how far the score of one query and key differs at one distance.
 
-    same: those for which it does not; rounding, more: by how much it does.
+    same: the kinds whose scores do not differ; rounding, more: the size of the differences.
     """
     but = "".join(f"; with {_SHORT[kind]} but for rounding ({number(value)})" for kind, value in rounding.items())
     differs = listed([f"{number(value)} with {_SHORT[kind]}" for kind, value in more.items()])

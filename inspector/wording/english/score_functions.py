@@ -80,8 +80,8 @@ def by_length_alt(amount: str) -> str:
 def race(*, tokens: int, heads: int, d_k: int, times: Mapping[Function, float], cheaper: int) -> str:
     """Say what the functions cost beside dot products, and from which length on linear attention is cheaper.
 
-    times: FLOPs of scores and mix over those of dot products. cheaper: the first length at which linear attention
-    takes fewer.
+    times: FLOPs of scores and mix over the FLOPs of dot products. cheaper: the first length at which linear attention
+    takes fewer FLOPs.
     """
     return (
         f"With {count_of(tokens, 'token')} in {heads:,} {'head' if heads == 1 else 'heads'} of d_k = {d_k:,}, additive "
@@ -101,8 +101,10 @@ def largest(*, additive: int, dot: int) -> str:
 
 
 def about_clock(left_out: Mapping[Function, str]) -> str:
-    """Say what the clock would measure; left_out: what it would not, and why."""
-    without = "".join(f" {NAMES[one].capitalize()} would be left out: {why}." for one, why in left_out.items())
+    """Say what the clock would measure; left_out: function -> why it would not be timed."""
+    without = "".join(
+        f" {NAMES[function].capitalize()} would be left out: {why}." for function, why in left_out.items()
+    )
     return (
         "Milliseconds are measured on this machine, with random numbers, when you press Measure: scores, softmax and "
         f"mix, or linear attention, in turns.{without}"
@@ -125,29 +127,29 @@ def about_properties(head: str) -> str:
     )
 
 
-def timed(found: Timed) -> str:
+def timed(times: Timed) -> str:
     """Say what each function took, and which were not timed."""
-    parts = [f"{NAMES[function]} {number(1000 * seconds)} ms" for function, seconds in found.seconds.items()]
-    runs = f"medians of {found.repeats} {'run' if found.repeats == 1 else 'runs'} that take turns, {found.clock}"
+    parts = [f"{NAMES[function]} {number(1000 * seconds)} ms" for function, seconds in times.seconds.items()]
+    runs = f"medians of {times.repeats} {'run' if times.repeats == 1 else 'runs'} that take turns, {times.clock}"
     without = "".join(
-        f" {NAMES[function].capitalize()} is not timed: {why}." for function, why in found.left_out.items()
+        f" {NAMES[function].capitalize()} is not timed: {why}." for function, why in times.left_out.items()
     )
     return f"Scores, softmax and mix took: {', '.join(parts)} ({runs}, float32).{without}"
 
 
-def properties(found: OnHead, *, width: int) -> list[str]:
-    """Say what kind of functions these are, with numbers of the head."""
-    off = found.doubled
+def properties(on_head: OnHead, *, width: int) -> list[str]:
+    """Say which properties the score functions have, with numbers of the head."""
+    off = on_head.doubled
     learns = 2 * width * width + 2 * width
     return [
-        f"Naive and factorised are one function, W [q; k] = W_q q + W_k k: on the first {found.tokens} tokens of this "
-        f"head no weight differs by more than {number(found.naive)}, which is rounding in float32.",
+        f"Naive and factorised are one function, W [q; k] = W_q q + W_k k: on the first {on_head.tokens} tokens of "
+        f"this head no weight differs by more than {number(on_head.naive)}, which is rounding in float32.",
         f"A bias behind v moves all scores of a row alike: {SHIFT:+.0f} changes no weight by more than "
-        f"{number(found.shifted)}. It learns nothing.",
+        f"{number(on_head.shifted)}. It learns nothing.",
         f"Dot and general scores are bilinear: twice the query is twice the score{_rounding(off)}. Additive scores "
         f"miss that by up to {percent(off['additive'])} of the largest, linear attention's ln(φ(q) · φ(k)) by up to "
         f"{percent(off['linear'])}. The softmax is not linear: twice the scores move a weight of this head by up to "
-        f"{number(found.weights)}.",
+        f"{number(on_head.weights)}.",
         f"Dot products learn nothing themselves; a general score d² = {width * width:,} numbers in each head, an "
         f"additive one 2 d² + 2 d = {learns:,}, and {learns + 1:,} with that bias of v.",
     ]
@@ -158,10 +160,10 @@ def _rounding(off: Mapping[str, float]) -> str:
     return f", but for {number(most)} of the largest" if most else ", to the last digit"
 
 
-def spread(found: pd.DataFrame) -> str:
-    """Say how far scores spread before training, by width; found: of `scores.functions.variances`."""
-    table = found.set_index(["function", "width"])
-    least, most = int(found["width"].min()), int(found["width"].max())
+def spread(variances: pd.DataFrame) -> str:
+    """Say how far scores spread before training, by width; variances: the table of `scores.functions.variances`."""
+    table = variances.set_index(["function", "width"])
+    least, most = int(variances["width"].min()), int(variances["width"].max())
     dot, additive = ([float(table["variance"][name, at]) for at in (least, most)] for name in ("dot", "additive"))
     weights = {name: number(float(table["largest"][name, most])) for name in ("dot", "scaled", "additive")}
     return (
@@ -197,9 +199,9 @@ ABOUT_WEIGHTINGS = (
 )
 
 
-def weightings_alt(one: str, other: str) -> str:
+def weightings_alt(first: str, second: str) -> str:
     """Tell what two maps show."""
-    return f"Weight of every query on every key: {one}, and {other}"
+    return f"Weight of every query on every key: {first}, and {second}"
 
 
 def first(shown: int) -> str:
@@ -217,9 +219,9 @@ def weightings(head: str, *, largest: Mapping[str, float], sums: tuple[float, fl
 
     largest: the mean largest weight of a query, by weighting. sums: the smallest and the largest row of the sigmoid.
     """
-    said = {name: number(weight) for name, weight in largest.items()}
+    weights = {name: number(weight) for name, weight in largest.items()}
     ends = dict.fromkeys(map(number, sums))  # once where both are written alike
     return (
-        f"{head}: the largest weight of a query is {said['softmax']} on average with a softmax, {said['linear']} with "
-        f"linear attention and {said['cosine']} with cosines; a sigmoid's rows sum to {' to '.join(ends)}."
+        f"{head}: the largest weight of a query is {weights['softmax']} on average with a softmax, {weights['linear']} "
+        f"with linear attention and {weights['cosine']} with cosines; a sigmoid's rows sum to {' to '.join(ends)}."
     )

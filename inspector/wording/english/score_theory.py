@@ -60,13 +60,13 @@ def heads_here(d_k: int) -> str:
 
 
 def moves(
-    *, keys: int, crossover: float | None, below: bool, shown: Mapping[int, Both], own: Mapping[int, Both]
+    *, keys: int, crossover: float | None, below: bool, shown: Mapping[int, Both], heads: Mapping[int, Both]
 ) -> str:
     """Say up to which width a row moves more without the scale, and where the reader's heads stand.
 
-    crossover: the d_k from which the median row moves less without the scale; None where it does not change within the
-    table, and then below: whether it moves less without the scale at every width. shown: d_k -> the median ||J||, of
-    two examples; own: of the reader's heads.
+    crossover: the d_k from which the median row moves less without the scale; None where no width of the table is, and
+    then below: the row moves less without the scale at every width. shown: d_k -> the median ||J||, of two examples;
+    heads: the same of the reader's heads.
     """
     (small, of_small), (large, of_large) = shown.items()
     if crossover is None:
@@ -79,7 +79,7 @@ def moves(
             f"{round(crossover):,}, and less beyond: ‖J‖ at {small:,} is {_against(of_small)} with the scale, and at "
             f"{large:,} it is {_against(of_large)}."
         )
-    return " ".join([moves, *(_own(width, pair) for width, pair in own.items())])
+    return " ".join([moves, *(_in_heads(width, pair) for width, pair in heads.items())])
 
 
 def variance(*, ratios: tuple[float, float], d_k: int, variance: Both) -> str:
@@ -130,9 +130,9 @@ CONSTANT = (
 )
 
 
-def itself(found: Mapping[int, float]) -> str:
-    """Say what a token sees of itself without projections; found: d_k -> the weight."""
-    weights = " and ".join(f"{weight:.4f} of the weight at d = {width}" for width, weight in found.items())
+def itself(by_width: Mapping[int, float]) -> str:
+    """Say what a token sees of itself without projections; by_width: d_k -> the weight."""
+    weights = " and ".join(f"{weight:.4f} of the weight at d = {width}" for width, weight in by_width.items())
     return (
         "**Without projections** a token is its own query and key, and sees itself most: softmax(x xᵀ / √d) leaves "
         f"it {weights}, for x · x is about d and a product with another token N(0, d). What is all on the diagonal "
@@ -140,53 +140,53 @@ def itself(found: Mapping[int, float]) -> str:
     )
 
 
-def weight_formula(found: Example, *, scaled: bool) -> str:
+def weight_formula(case: Example, *, scaled: bool) -> str:
     """Write the weight of the key with its numbers, as LaTeX."""
-    score, weight = (found.sigmas, found.scaled_weight) if scaled else (found.score, found.weight)
-    divided, s = rf" / \sqrt{{{found.width}}}" if scaled else "", f"{score:.4g}"
+    score, weight = (case.sigmas, case.scaled_weight) if scaled else (case.score, case.weight)
+    divided, s = rf" / \sqrt{{{case.width}}}" if scaled else "", f"{score:.4g}"
     formula = (
-        rf"s = {found.sigmas:.4g} \sqrt{{{found.width}}}{divided} = {s}: \quad "
-        rf"\frac{{e^{{{s}}}}}{{e^{{{s}}} + {found.keys - 1}}} = {number(weight)}"
+        rf"s = {case.sigmas:.4g} \sqrt{{{case.width}}}{divided} = {s}: \quad "
+        rf"\frac{{e^{{{s}}}}}{{e^{{{s}}} + {case.keys - 1}}} = {number(weight)}"
     )
     return f"$$\n{formula}\n$$"
 
 
-def example(found: Example) -> str:
+def example(case: Example) -> str:
     """Say what the example holds and what it leaves out."""
-    others = found.keys - 1
-    wins = "more" if found.slope > found.uniform_slope else "less"
-    moves = "more" if found.jacobian > found.uniform_jacobian else "less"
+    others = case.keys - 1
+    wins = "more" if case.slope > case.uniform_slope else "less"
+    moves = "more" if case.jacobian > case.uniform_jacobian else "less"
     link = "and" if wins == moves else "but"
     return (
-        f"A key {number(found.sigmas)} σ above {others} others at 0 gets {number(found.weight)} of the weight without "
-        f"the scale, and {number(found.scaled_weight)} with it. Its own slope p(1 − p) = {number(found.slope)} is "
-        f"{wins} than the {number(found.uniform_slope)} of {found.keys} equal weights, {link} the whole row moves "
-        f"{moves}: ‖J‖ is {number(found.jacobian)} against {number(found.uniform_jacobian)}."
+        f"A key {number(case.sigmas)} σ above {others} others at 0 gets {number(case.weight)} of the weight without "
+        f"the scale, and {number(case.scaled_weight)} with it. Its own slope p(1 − p) = {number(case.slope)} is "
+        f"{wins} than the {number(case.uniform_slope)} of {case.keys} equal weights, {link} the whole row moves "
+        f"{moves}: ‖J‖ is {number(case.jacobian)} against {number(case.uniform_jacobian)}."
     )
 
 
-def settled(found: Example) -> Iterator[str]:
+def settled(case: Example) -> Iterator[str]:
     """Say what the example depends on, a sentence each."""
-    few, many = (number(weight(keys=keys, score=found.score)) for keys in (10, 512))
+    few, many = (number(weight(keys=keys, score=case.score)) for keys in (10, 512))
     yield (
         f"The key competes with the other keys of the text, not with d_k − 1 of anything: at the same score "
-        f"{number(found.score)}, among 10 keys it gets {few}, and among 512 keys {many}."
+        f"{number(case.score)}, among 10 keys it gets {few}, and among 512 keys {many}."
     )
     yield (
-        f"In a text the others are not 0 but spread as widely. With the {found.keys - 1} others drawn from N(0, d_k) "
-        f"the key gets {number(found.drawn_weight)} on average; of {found.keys} keys that are all drawn so, the "
-        f"largest weight is {number(found.drawn_largest)} on average, and with the scale "
-        f"{number(found.scaled_drawn_largest)}."
+        f"In a text the others are not 0 but spread as widely. With the {case.keys - 1} others drawn from N(0, d_k) "
+        f"the key gets {number(case.drawn_weight)} on average; of {case.keys} keys that are all drawn so, the "
+        f"largest weight is {number(case.drawn_largest)} on average, and with the scale "
+        f"{number(case.scaled_drawn_largest)}."
     )
     yield (
-        f"One standard deviation of q · k is √{found.width:,} = {number(found.sigma)}, so a product of "
-        f"±{number(found.score)} is {number(found.sigmas)} σ: {_chance(found.beyond)} of normal products are as far "
-        f"from 0 or farther. Ten standard deviations would be ±{number(10 * found.sigma)}, with probability "
+        f"One standard deviation of q · k is √{case.width:,} = {number(case.sigma)}, so a product of "
+        f"±{number(case.score)} is {number(case.sigmas)} σ: {_chance(case.beyond)} of normal products are as far "
+        f"from 0 or farther. Ten standard deviations would be ±{number(10 * case.sigma)}, with probability "
         f"{number(outside(10))}."
     )
 
 
-def _own(width: int, pair: Both) -> str:
+def _in_heads(width: int, pair: Both) -> str:
     unscaled, scaled = pair
     if number(unscaled) == number(scaled):
         return f"Your heads have d_k = {width:,}, where it is {number(unscaled)} either way."

@@ -55,7 +55,7 @@ def beside(sentence: str) -> str:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of each head: its name, what it means, and its colours: where their scale ends (None: at the largest).
+    """A number of each head. top: the end of the colour scale; None: the largest number.
 
     scale: "sqrt" for a number that has no upper end, so that one large head does not pale the others.
     """
@@ -127,7 +127,7 @@ def ratios(
     """Say how q . k varies in all heads.
 
     low, median, high: of Var(q . k) / d_k over the heads. scaled: the range of the variance after the scale, None where
-    the heads are not compared by a scaled dot product. root: the scale is 1 / sqrt(d_k); unscaled: it is 1.
+    the heads have no scaled dot product. root: the scale is 1 / sqrt(d_k); unscaled: the scale is 1.
     """
     after = ""
     if scaled is not None:
@@ -143,10 +143,10 @@ def ratios(
 
 
 def saturated(*, share: float, heads: int, head: str) -> str:
-    """Say which head's rows are left to one key.
+    """Say in which head a single key takes most rows.
 
     share: the largest share of rows in which one key has over 0.9 of the weight, NaN where no query has a choice.
-    heads: how many heads have that share; head: the first of them.
+    heads: the number of heads with this share; head: the first of them.
     """
     if math.isnan(share):
         return "No query has a choice: each sees one key."
@@ -178,22 +178,24 @@ QUANTILES, QUANTILES_ALT = (
 )
 
 
-def one(*, head: str, d_k: int, ratio: float, scale: float | None, root: bool, scaled: float, kurtosis: float) -> str:
+def one_head(
+    *, head: str, d_k: int, ratio: float, scale: float | None, root: bool, scaled: float, kurtosis: float
+) -> str:
     """Say how one head's q . k varies, what the scale makes of it, and how it differs from the normal distribution.
 
-    scale: the factor on q . k, None where the head is not compared by a scaled dot product; root: it is 1/sqrt(d_k).
-    kurtosis: excess.
+    scale: the factor on q . k, None where the head has no scaled dot product; root: the factor is 1/sqrt(d_k).
+    kurtosis: the excess kurtosis.
     """
-    said = f"{head}: Var(q · k) is {number(ratio)} times d_k = {d_k}"
+    clause = f"{head}: Var(q · k) is {number(ratio)} times d_k = {d_k}"
     if scale is not None:
         factor = f"1/√{d_k}" if root else f"the scale {number(scale)}"
-        said += f", and times {factor} q · k has variance {number(scaled)}"
+        clause += f", and times {factor} q · k has variance {number(scaled)}"
     shape = f"Its excess kurtosis is {signed(kurtosis)}"
     if abs(kurtosis) <= NORMAL:
-        return f"{said}. {shape}, near the 0 of a normal distribution."
+        return f"{clause}. {shape}, near the 0 of a normal distribution."
     if kurtosis > 0:
-        return f"{said}. {shape}, above the 0 of a normal distribution: its tails are heavier."
-    return f"{said}. {shape}, below the 0 of a normal distribution: its tails are lighter."
+        return f"{clause}. {shape}, above the 0 of a normal distribution: its tails are heavier."
+    return f"{clause}. {shape}, below the 0 of a normal distribution: its tails are lighter."
 
 
 def pairs(count: int, *, rows: int, of: int) -> str:
@@ -221,7 +223,7 @@ def numbers(row: pd.Series) -> list[tuple[str, str, str]]:
     entropy, share = told("entropy", "relative_entropy")
     largest, largest_median, saturated = told("largest", "largest_median", "saturated")
     jacobian, jacobian_median = told("jacobian", "jacobian_median")
-    found = [
+    entries = [
         (
             "Entropy",
             f"{entropy} nats, {share} of ln n",
@@ -236,12 +238,12 @@ def numbers(row: pd.Series) -> list[tuple[str, str, str]]:
     ]
     if not math.isnan(row["jacobian"]):
         spread = f"{jacobian}, median {jacobian_median}"
-        found.append(("‖J‖", spread, "Of the softmax of each row: how far weights move with scores."))
+        entries.append(("‖J‖", spread, "Of the softmax of each row: how far weights move with scores."))
     if not math.isnan(row["within"]):
-        found.append(
+        entries.append(
             ("Variance in a row", number(row["within"]), "Of the softmax's input, mean over the rows of several keys.")
         )
-    return found
+    return entries
 
 
 def varies(head: str, *, d_k: int, ratio: float, scaled: float) -> str:
@@ -311,8 +313,8 @@ def sides(
 ) -> str:
     """Say whether scores and weights are symmetric, and what a token gives itself.
 
-    scores: the asymmetry of S, NaN where queries and keys were not seen. weights: that of A, None where A is too large
-    to be held beside its transpose. causal: a mask hides later tokens. diagonal, even, peak: as in
+    scores: the asymmetry of S, NaN where queries and keys were not seen. weights: the asymmetry of A, None where A is
+    too large to be held beside its transpose. causal: a mask hides later tokens. diagonal, even, peak: columns of
     `scores.symmetry.measure`; NaN where no query has a choice.
     """
     masked = " (the causal mask alone makes it one-sided)" if causal else ""
@@ -354,12 +356,12 @@ def product(
     values: float | None,
     turned: bool,
 ) -> str:
-    """Say what W_Q W_K^T of a head is, and the rank of Q K^T on the text.
+    """Describe W_Q W_K^T of a head, and the rank of Q K^T on the text.
 
-    width: D. rank, effective, energy, symmetric, positive: as in `scores.Spectrum`. on_text: the rank of Q K^T. values:
-    ||W_K - W_V|| / ||W_K||, None where it is not known. turned: by position.
+    width: D. rank, effective, energy, symmetric, positive: fields of `scores.Spectrum`. on_text: the rank of Q K^T.
+    values: ||W_K - W_V|| / ||W_K||, None where unknown. turned: the model turns queries and keys by position.
     """
-    said = (
+    sentence = (
         f"W_Q W_Kᵀ is {width} x {width} and has rank {rank}: at most d_k = {d_k}. {energy} of its {d_k} singular "
         f"values have 99 % of its energy; its effective rank is {number(effective)}. {percent(symmetric)} of its "
         "energy is in its symmetric part (half for two unrelated matrices, all for W_Q = W_K), and "
@@ -367,10 +369,10 @@ def product(
         f"has rank {on_text}."
     )
     if turned:
-        said += " The model turns queries and keys by position (RoPE): this is the product before the turn."
+        sentence += " The model turns queries and keys by position (RoPE): this is the product before the turn."
     if values is not None:
-        said += f" ‖W_K − W_V‖ / ‖W_K‖ is {number(values) if values else '0: they are one matrix'}."
-    return said
+        sentence += f" ‖W_K − W_V‖ / ‖W_K‖ is {number(values) if values else '0: they are one matrix'}."
+    return sentence
 
 
 # --- dot or cosine ---------------------------------------------------------------------------------------------------
@@ -394,7 +396,7 @@ NEEDS_ITSELF = "The text is read again for this: attention of a text to itself a
 
 
 def spearman(rows: int) -> str:
-    """Say what the rank correlations are; rows: how many queries they are of."""
+    """Say what the rank correlations are; rows: the number of queries that are ranked."""
     return (
         "Spearman's rank correlation of q · k with the cosine, and with −|q − k|, in a row over the keys that it "
         f"sees; mean over at most {rows} queries, evenly over the text. With |q − k|² = |q|² + |k|² − "
@@ -405,21 +407,21 @@ def spearman(rows: int) -> str:
 def angles(*, heads: int, cosine: float, distance: float, lowest: str, least: float) -> str:
     """Say whether q . k ranks the keys as cosine and distance do.
 
-    cosine, distance: medians over `heads` heads. lowest: the head whose order differs most from that by distance;
-    least: its correlation.
+    cosine, distance: medians over `heads` heads. lowest: the head whose order differs most from the order by distance;
+    least: the correlation of that head.
     """
     middle = "In this head" if heads == 1 else f"In the middle one of {heads} heads"
-    said = (
+    sentence = (
         f"{middle} the order of the keys by q · k agrees with that by cosine at a rank correlation of "
         f"{signed(cosine)}, and with that by distance at {signed(distance)}."
     )
     if heads == 1:
-        return said
-    return f"{said} It differs most from distance in {_within(lowest)}: {signed(least)}."
+        return sentence
+    return f"{sentence} It differs most from distance in {_within(lowest)}: {signed(least)}."
 
 
 def own_angles(*, head: str, cosine: float, distance: float, spread: float, longest: float) -> str:
-    """Say it of the open head, with the spread of its keys' lengths."""
+    """Say how the open head ranks its keys, with the spread of the keys' lengths."""
     if math.isnan(cosine):
         return f"{head} has no query that sees three keys with different q · k."
     return (
@@ -437,17 +439,17 @@ def needs_short(tokens: int) -> str:
 
 
 def fixed(*, head: str, largest: float, most: str, over_all: float, tokens: int, parameters: int) -> str:
-    """Say how far a text changes the weights, beside those of a fully connected layer.
+    """Say how far a text changes the weights of attention, where a fully connected layer's stay.
 
-    largest: the largest change of a weight of the open head; over_all: of all heads, in the head `most`.
+    largest: the largest change of a weight of the open head; over_all: the largest of all heads, in the head `most`.
     """
-    own = f"a weight of {_within(head)} changes by up to {number(largest)}"
+    change = f"a weight of {_within(head)} changes by up to {number(largest)}"
     if most == head:
-        own += ", the most of all heads"
+        change += ", the most of all heads"
     else:
-        own += f", and one of {_within(most)} by {number(over_all)}, the most of all heads"
+        change += f", and one of {_within(most)} by {number(over_all)}, the most of all heads"
     return (
-        f"Read backwards, this text makes other weights: {own}. A fully connected layer over its {tokens:,} tokens "
+        f"Read backwards, this text makes other weights: {change}. A fully connected layer over its {tokens:,} tokens "
         f"would have {tokens:,} x {tokens:,} = {parameters:,} weights of its own, for this length alone, and no text "
         "would change one of them."
     )

@@ -1,4 +1,4 @@
-"""Words of the frame around every page: the choice of a model, a stand-in, what was stopped, and files of a figure."""
+"""Words of the frame around every page: the choice of a model, stand-ins, stopped work, and files of a figure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WITHOUT_PAGE = "The same numbers without the page:"
 
 
 def looking(*, hub: bool, hub_variable: str, no_folders: bool, root_variable: str) -> str:
-    """Say what Look reads, and what is off here; hub_variable, root_variable: what switches it on."""
+    """Say what Look reads, and what is off here; hub_variable, root_variable: the variables that switch it on."""
     return (
         "Looking reads its configuration, and no weights. "
         + ("" if hub else f"The hub is off here ({hub_variable}). ")
@@ -69,7 +69,7 @@ def recording_maps(*, size: int, tokens: int) -> str:
 
 
 def so_you_see(*, model: str, chosen: str, whose: str) -> str:
-    """Say which model is seen and why; whose: on which text."""
+    """Say which model is seen and why; whose: the text that it reads."""
     return f"{chosen}, so you see {model}{whose}."
 
 

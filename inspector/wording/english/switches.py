@@ -1,6 +1,6 @@
 """The switches of the own Transformer as the page names them, in the groups of the paper's sections.
 
-A new field of TransformerConfig is one line in GROUPS: its name and what it does.
+A new field of TransformerConfig is one line in GROUPS: the name and the effect.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SIDES_READ = "A: this page's model. B: beside it. Bold: changed."
 
 
 class Switch(NamedTuple):
-    """The words of a switch: its name, and in a line what it does."""
+    """The words of a switch: its name, and a line on its effect."""
 
     name: str
     does: str
@@ -134,7 +134,7 @@ def value(field: str, of: Any) -> str:
 
 
 def changes(switches: Mapping[str, Any], *, seed: int = 0, most: int | None = None) -> str:
-    """Name changed switches: "scale none, heads 3"; of more than `most` the first ones, and how many more there are."""
+    """Name changed switches: "scale none, heads 3"; at most `most` of them, and the number of the others."""
     named = [f"{_inside(WORDS[field].name)} {value(field, of)}" for field, of in switches.items()]
     named += [f"seed {seed}"] if seed else []
     if most is not None and len(named) > most:

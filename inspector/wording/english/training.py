@@ -28,9 +28,9 @@ def none_tells(folder: str) -> str:
 
 
 def fall(*, first: tuple[int, float], last: tuple[int, float]) -> str:
-    """Say how the valid loss changed, and what that means: as unsure as among so many tokens.
+    """Say how the valid loss changed, and among how many equally likely tokens that is as unsure.
 
-    first, last: the steps at which it was measured first and last, with the loss in nats a token.
+    first, last: the steps of the first and the last measurement, with the loss in nats a token.
     """
     (start, before), (end, after) = first, last
     among, then = (number(perplexity(loss)) for loss in (before, after))
@@ -50,7 +50,7 @@ def fall(*, first: tuple[int, float], last: tuple[int, float]) -> str:
 
 
 def perplexity(loss: float) -> float:
-    """Return the number of equally likely tokens among which one would be as unsure; infinite for a huge loss."""
+    """Return the number of equally likely tokens that are as hard to guess; infinite for a huge loss."""
     try:
         return exp(loss)
     except OverflowError:
@@ -110,8 +110,8 @@ def moment(
 ) -> str:
     """Say what the heads of a stream do at a step and at the last.
 
-    now, end: how many of `heads` have which label of `heads.label`, the most frequent first. entropies: the mean over
-    the heads, in nats, at that step and at the last.
+    now, end: label of `heads.label` -> number of heads, the most frequent first. entropies: the mean over the heads, in
+    nats, at that step and at the last.
     """
     at_step, at_last = map(number, entropies)
     done = _done(end, heads)
@@ -128,9 +128,9 @@ def _done(counts: Mapping[str, int], heads: int) -> str:
     if not done:
         none = "the only head does no" if heads == 1 else f"none of the {heads} heads does"
         return f"{none} one plain thing on this sentence"
-    said = [f"{count} {DO[name][count > 1].format(name)}" for count, name in done[:_MOST]]
+    parts = [f"{count} {DO[name][count > 1].format(name)}" for count, name in done[:_MOST]]
     (count, _), *_ = done
-    return listed([heads_of(count, heads) + said[0].removeprefix(str(count)), *said[1:]])
+    return listed([heads_of(count, heads) + parts[0].removeprefix(str(count)), *parts[1:]])
 
 
 def of_head(layer: int, head: int, *, labels: tuple[str, str], entropies: tuple[float, float]) -> str:
@@ -173,7 +173,7 @@ def head_of(name: str, layer: int, head: int, when: str) -> str:
 
 
 def softmax(width: int | None, *, top: float, decoder: bool) -> str:
-    """Write what the maps show. width: of a head, None where it is not known; top: the end of the colour scale."""
+    """Write what the maps show. width: of a head, None where unknown; top: the end of the colour scale."""
     known = "" if width is None else f" with $d_k$ = {width}"
     named = " A row is named by the token read and the token predicted (→)." if decoder else ""
     return (
@@ -295,21 +295,21 @@ def numbers(
     *, parameters: int | None, steps: int | None, seconds: float | None, loss: float | None, seed: int | None
 ) -> list[tuple[str, str, str]]:
     """Name, write and explain the numbers of a training; None for what is not known. loss: the last valid loss."""
-    found = []
+    entries = []
     if parameters is not None:
-        found.append(("Parameters", quantity(parameters), f"{parameters:,} numbers were learned"))
+        entries.append(("Parameters", quantity(parameters), f"{parameters:,} numbers were learned"))
     if steps is not None and seconds is not None:
-        found += [
+        entries += [
             ("Steps", f"{steps:,}", "Each step reads a batch and moves every weight a little"),
             ("Time", f"{number(seconds / 60)} min", f"{seconds:,.0f} s, interruptions left out"),
         ]
     if loss is not None:
-        found.append(("Perplexity", number(perplexity(loss)), f"At the end, valid split: e^{loss:.4g}"))
-    return [*found, ("Seeds", "1", f"One training, one seed{_seed(seed)}")]
+        entries.append(("Perplexity", number(perplexity(loss)), f"At the end, valid split: e^{loss:.4g}"))
+    return [*entries, ("Seeds", "1", f"One training, one seed{_seed(seed)}")]
 
 
 def data(lines: Sequence[str], *, hardware: str) -> str:
-    """Say what was learned from, and on what."""
+    """Say which data a model learned from, and on which machine."""
     return without_formulas(f"Data: {'; '.join(lines)}. Hardware: {hardware}")
 
 

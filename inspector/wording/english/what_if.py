@@ -85,18 +85,20 @@ def dropped(heads: Sequence[Head], *, several: bool) -> str:
     return f"Dropping {_head(head.stream, head.layer, head.call, head.head, several=several)}"
 
 
-def guess(found: Guessed, *, model: str) -> str:
-    """Say what a model guesses for a hidden token and where the true one stands, as a whole sentence."""
-    likeliest = f"{_word(found.first[0])} ({percent(found.first[1])})"
-    if found.hidden > 1:
-        return f"{model}'s first guess is right for {found.right or 'none'} of the {found.hidden} hidden tokens."
-    if found.token is None:
+def guess(guessed: Guessed, *, model: str) -> str:
+    """Say what a model guesses for a hidden token and where the true token ranks, as a whole sentence."""
+    likeliest = f"{_word(guessed.first[0])} ({percent(guessed.first[1])})"
+    if guessed.hidden > 1:
+        return f"{model}'s first guess is right for {guessed.right or 'none'} of the {guessed.hidden} hidden tokens."
+    if guessed.token is None:
         return f"For the mask token in the text {model} first guesses {likeliest}; no true token is known."
-    if found.rank == 1:
-        return f"{model} first guesses {_word(found.token)} ({percent(found.probability)}), which is the hidden token."
+    if guessed.rank == 1:
+        return (
+            f"{model} first guesses {_word(guessed.token)} ({percent(guessed.probability)}), which is the hidden token."
+        )
     return (
-        f"For the hidden {_word(found.token)}, {model} first guesses {likeliest}; the hidden token "
-        f"itself comes {ordinal(found.rank)}, with {percent(found.probability)}."
+        f"For the hidden {_word(guessed.token)}, {model} first guesses {likeliest}; the hidden token "
+        f"itself comes {ordinal(guessed.rank)}, with {percent(guessed.probability)}."
     )
 
 
@@ -105,8 +107,8 @@ def change(
 ) -> str:
     """Say what a change did, as a whole sentence.
 
-    begin: of `swapped`, `dropped` or `hidden`. predicted: None for a model that predicts nothing, of which the hidden
-    states are told. several: the model has more than one stream.
+    begin: the clause of `swapped`, `dropped` or `hidden`. predicted: None for a model that predicts nothing, where the
+    hidden states are told instead. several: the model has more than one stream.
     """
     if predicted is not None and predicted.before != predicted.after:
         which = _word(predicted.token) + ("" if predicted.true else ", the likeliest before,")
@@ -130,8 +132,8 @@ def change(
 
 def most_moved(moved: MovedHead, *, several: bool) -> str:
     """Say which head moved most, as a whole sentence."""
-    said = _changes(moved, several=several)
-    return f"{said[0].upper()}{said[1:]}."
+    clause = _changes(moved, several=several)
+    return f"{clause[0].upper()}{clause[1:]}."
 
 
 def too_long(*, keys: int, most: int) -> str:
@@ -160,12 +162,12 @@ def maps_read(*, largest: float, top: float, alone: bool) -> str:
 
 
 def which_heads(*, about: bool) -> str:
-    """Say which heads the table lists; about: it is about the changed token."""
+    """Say which heads the table lists; about: the table is about the changed token."""
     return "whose row of the changed token differs most (of several: the mean)" if about else "that differ most"
 
 
 def listed_heads(*, which: str) -> str:
-    """Say which heads the table lists, and by what."""
+    """Say which heads the table lists, and in which order."""
     return f"The heads {which}, by Jensen-Shannon divergence (Lin 1991)."
 
 
@@ -246,7 +248,7 @@ def surprise_about(*, whose: str) -> str:
 
 
 def seen_about(*, rank: int) -> str:
-    """Say what the probability of a token that is seen is."""
+    """Say what the probability of a token means that the model sees."""
     return f"The true token's probability when it is not masked; rank {rank:,}"
 
 

@@ -28,29 +28,29 @@ test("without options every line is drawn and no cell recedes", () => {
 });
 
 test("top keeps the strongest of each query by size, of equal weights the first, and no masked cell", () => {
-  assert.equal(marks(filter({ lines: "top1" }).kept), "100100");
+  assert.equal(marks(filter({ lines: "top1" }).drawn), "100100");
   const two = filter({ lines: "top2" });
-  assert.equal(marks(two.kept), "101101");
+  assert.equal(marks(two.drawn), "101101");
   assert.ok(!two.keeps({ query: 0, key: 1 }));
-  assert.equal(marks(filter({ lines: "top9" }).kept), "111101");
+  assert.equal(marks(filter({ lines: "top9" }).drawn), "111101");
 });
 
 test("above keeps what is at least so large, without its sign", () => {
-  assert.equal(marks(filter({ lines: "above0.5" }).kept), "100000");
-  assert.equal(marks(filter({ lines: "above0.3" }).kept), "101101");
+  assert.equal(marks(filter({ lines: "above0.5" }).drawn), "100000");
+  assert.equal(marks(filter({ lines: "above0.3" }).drawn), "101101");
 });
 
 test("a part of a token, in any case, names queries and keys", () => {
   const cats = filter({ tokens: "CA" });
   assert.deepEqual(cats.named, { queries: [false, true], keys: [false, true, true] });
   assert.equal(marks(cats.bright), "011111");
-  assert.equal(marks(filter({ tokens: "the", lines: "top1" }).kept), "100100");
+  assert.equal(marks(filter({ tokens: "the", lines: "top1" }).drawn), "100100");
 });
 
 test("between leaves the pairs of texts in this direction alone", () => {
   const segments = { queries: [0, 1], keys: [0, 0, 1] };
   const cells = Object.fromEntries(["ab", "ba", "a", "b"].map((way) => [way, marks(filter({ between: way }, segments).bright)]));
   assert.deepEqual(cells, { ab: "001000", ba: "000110", a: "110000", b: "000001" });
-  assert.equal(marks(filter({ between: "ba", lines: "top1" }, segments).kept), "000100");
+  assert.equal(marks(filter({ between: "ba", lines: "top1" }, segments).drawn), "000100");
   assert.equal(filter({ between: "ab" }).bright, null); // a single text has no pair
 });

@@ -39,11 +39,11 @@ every = pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: str(
 def texts(question: Question) -> Iterator[tuple[str, Both]]:
     """Yield every text of a question with its place."""
     yield "asked", question.asked
-    yield "said", question.said
+    yield "claim", question.claim
     yield "because", question.because
     yield "refuted", question.refuted
     for at, part in enumerate(question.parts):
-        yield f"part {at + 1}", part.said
+        yield f"part {at + 1}", part.statement
     for name, quantity in question.numbers.items():
         yield f"number {name}", quantity.name
         if isinstance(quantity.unit, Both):
@@ -57,7 +57,7 @@ def texts(question: Question) -> Iterator[tuple[str, Both]]:
     if question.whole is not None:
         yield "whole", question.whole.about
         for at, part in enumerate(question.whole.parts):
-            yield f"whole, part {at + 1}", part.said
+            yield f"whole, part {at + 1}", part.statement
         for name, quantity in question.whole.numbers.items():
             yield f"whole, number {name}", quantity.name
 

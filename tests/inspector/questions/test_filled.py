@@ -11,12 +11,12 @@ from inspector.questions.filled import brief, filled, lines_of, needed, shown
 from inspector.questions.index import QUESTIONS
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, around, below, near
-from inspector.questions.record.question import Quantity
+from inspector.questions.record.question import Label
 
 QUANTITIES = {
-    "share": Quantity(Both("Share", "占比"), "%"),
-    "cost": Quantity(Both("Cost", "开销"), "FLOPs"),
-    "time": Quantity(Both("Time", "时间"), Both("steps", "步")),
+    "share": Label(Both("Share", "占比"), "%"),
+    "cost": Label(Both("Cost", "开销"), "FLOPs"),
+    "time": Label(Both("Time", "时间"), Both("steps", "步")),
 }
 
 

@@ -90,9 +90,9 @@ ON_THIS_PAGE = "本页相关问题"
 EVERY = "全部问题"
 
 
-def match(found: int, of: int) -> str:
+def match(count: int, of: int) -> str:
     """Say how many questions a search found."""
-    return f"找到 {found} 个问题（共 {of} 个）"
+    return f"找到 {count} 个问题（共 {of} 个）"
 
 
 def heading(number: int, asked: str) -> str:
@@ -101,19 +101,20 @@ def heading(number: int, asked: str) -> str:
 
 
 def unknown(number: int, last: int) -> str:
-    """Say that a link asks for a question that there is not."""
+    """Say that a link asks for a question that does not exist."""
     return f"没有第 {number} 题；题号为 1 到 {last}。下面是全部问题。"
 
 
-def tally(found: Mapping[str, int]) -> str:
-    """Count verdicts; found: by "true", "false", "depends", "instead" (of another model) and "failed"."""
+def tally(counts: Mapping[str, int]) -> str:
+    """Count verdicts; counts: of "true", "false", "depends", "instead" (of another model) and "failed"."""
     counted = (
-        f"{found.get('true', 0)} 个在此成立，{found.get('false', 0)} 个不成立，{found.get('depends', 0)} 个要看情况。"
+        f"{counts.get('true', 0)} 个在此成立，{counts.get('false', 0)} 个不成立，{counts.get('depends', 0)} "
+        "个要看情况。"
     )
-    if found.get("instead"):
-        counted += f"其中 {found['instead']} 个由其他模型代答。"
-    if found.get("failed"):
-        counted += f"另有 {found['failed']} 个未能测量。"
+    if counts.get("instead"):
+        counted += f"其中 {counts['instead']} 个由其他模型代答。"
+    if counts.get("failed"):
+        counted += f"另有 {counts['failed']} 个未能测量。"
     return counted
 
 
@@ -144,12 +145,12 @@ def cannot(model: str, lacks: str, instead: str) -> str:
 
 
 def not_at_hand(model: str, instead: str) -> str:
-    """Say that the model of a saved trace is not there, and which one was asked."""
+    """Say that the model of a saved trace is missing, and which model was asked."""
     return f"存档记录所用的模型 {model} 不在本机。改用 {instead} 测量，以下是它的数值。"
 
 
 def of_model(model: str, verdict: str) -> str:
-    """Name the model whose verdict it is, where it is not the reader's."""
+    """Name the model that the verdict is about, where another than the reader's was asked."""
     return f"{model}：{verdict}"
 
 
@@ -164,12 +165,12 @@ def numbers_of(model: str) -> str:
 
 
 def published(value: str, of: str) -> str:
-    """Say what a paper reports, and of what."""
+    """Say what a paper reports, and what was measured there."""
     return f"{value}（{of}）" if of else value
 
 
 def see(page: str, model: str) -> str:
-    """Name the button that opens the page which shows an answer whole; model: the stand-in, "" for the reader's own."""
+    """Name the button that opens the page with the whole answer; model: the stand-in, "" for the reader's model."""
     return f"在 {page} 页查看" + (f"（用 {model}，英文页面）" if model else "（英文页面）")
 
 
@@ -185,5 +186,5 @@ def stored(command: str, seeds: str, date: str) -> str:
 
 
 def read(tokens: int) -> str:
-    """Introduce the text that was read; tokens: that a question reads of a long one."""
+    """Introduce the text that was read; tokens: the most that a question reads."""
     return f"所读的文本（长文本只读前 {tokens} 个 token）："

@@ -21,12 +21,12 @@ def about(questions: int) -> str:
 
 def tally(true: int, false: int, depends: int, failed: int) -> str:
     """Count the verdicts."""
-    said = f"{true} 个成立，{false} 个不成立，{depends} 个要看情况"
-    return f"{said}，{failed} 个未能测量。" if failed else f"{said}。"
+    clause = f"{true} 个成立，{false} 个不成立，{depends} 个要看情况"
+    return f"{clause}，{failed} 个未能测量。" if failed else f"{clause}。"
 
 
 def measured_on(model: str, text: str) -> str:
-    """Say that another model was asked, and what it read."""
+    """Say that another model was asked, and which text it read."""
     return f"本页的模型无法用来验证，因此在 {model} 上测量。它读的文本：{text}"
 
 

@@ -94,9 +94,9 @@ ON_THIS_PAGE = "On this page"
 EVERY = "All questions"
 
 
-def match(found: int, of: int) -> str:
+def match(count: int, of: int) -> str:
     """Say how many questions a search found."""
-    return f"{found} of {of} questions"
+    return f"{count} of {of} questions"
 
 
 def heading(number: int, asked: str) -> str:
@@ -105,23 +105,23 @@ def heading(number: int, asked: str) -> str:
 
 
 def unknown(number: int, last: int) -> str:
-    """Say that a link asks for a question that there is not."""
+    """Say that a link asks for a question that does not exist."""
     return f"There is no question {number}; they go from 1 to {last}. You see all instead."
 
 
-def tally(found: Mapping[str, int]) -> str:
-    """Count verdicts; found: by "true", "false", "depends", "instead" (of another model) and "failed"."""
-    said = [
-        (found.get("true", 0), "{} hold here"),
-        (found.get("false", 0), "{} do not"),
-        (found.get("depends", 0), "{} depend on what is meant"),
+def tally(counts: Mapping[str, int]) -> str:
+    """Count verdicts; counts: of "true", "false", "depends", "instead" (of another model) and "failed"."""
+    clauses = [
+        (counts.get("true", 0), "{} hold here"),
+        (counts.get("false", 0), "{} do not"),
+        (counts.get("depends", 0), "{} depend on what is meant"),
     ]
-    counted = ", ".join(words.format(number) for number, words in said)
+    counted = ", ".join(words.format(number) for number, words in clauses)
     more = ""
-    if found.get("instead"):
-        more += f" {found['instead']} of these were asked of another model."
-    if found.get("failed"):
-        more += f" {found['failed']} could not be measured."
+    if counts.get("instead"):
+        more += f" {counts['instead']} of these were asked of another model."
+    if counts.get("failed"):
+        more += f" {counts['failed']} could not be measured."
     return f"{counted}.{more}"
 
 
@@ -142,8 +142,8 @@ def stopped(done: int, total: int) -> str:
 
 def guessed(guess: str, *, right: bool, rights: int, of: int) -> str:
     """Say whether a guess was right, and count the right ones of this visit."""
-    said = f"You guessed “{guess}”: {'right' if right else 'not so'}."
-    return f"{said} {rights} of {of} {'guess' if of == 1 else 'guesses'} right so far."
+    sentence = f"You guessed “{guess}”: {'right' if right else 'not so'}."
+    return f"{sentence} {rights} of {of} {'guess' if of == 1 else 'guesses'} right so far."
 
 
 def cannot(model: str, lacks: str, instead: str) -> str:
@@ -153,12 +153,12 @@ def cannot(model: str, lacks: str, instead: str) -> str:
 
 
 def not_at_hand(model: str, instead: str) -> str:
-    """Say that the model of a saved trace is not there, and which one was asked."""
+    """Say that the model of a saved trace is missing, and which model was asked."""
     return f"The model {model} of the saved trace is not at hand. {instead} was asked: its numbers stand here."
 
 
 def of_model(model: str, verdict: str) -> str:
-    """Name the model whose verdict it is, where it is not the reader's."""
+    """Name the model that the verdict is about, where another than the reader's was asked."""
     return f"{model}: {verdict[0].lower()}{verdict[1:]}"
 
 
@@ -173,12 +173,12 @@ def numbers_of(model: str) -> str:
 
 
 def published(value: str, of: str) -> str:
-    """Say what a paper reports, and of what."""
+    """Say what a paper reports, and what was measured there."""
     return f"{value} ({of})" if of else value
 
 
 def see(page: str, model: str) -> str:
-    """Name the button that opens the page which shows an answer whole; model: the stand-in, "" for the reader's own."""
+    """Name the button that opens the page with the whole answer; model: the stand-in, "" for the reader's model."""
     return f"See it on {page}" + (f", with {model}" if model else "")
 
 
@@ -193,5 +193,5 @@ def stored(command: str, seeds: str, date: str) -> str:
 
 
 def read(tokens: int) -> str:
-    """Introduce the text that was read; tokens: that a question reads of a long one."""
+    """Introduce the text that was read; tokens: the most that a question reads."""
     return f"Text that was read (of a long one its first {tokens} tokens):"

@@ -24,12 +24,12 @@ def about(questions: int) -> str:
 
 def tally(true: int, false: int, depends: int, failed: int) -> str:
     """Count the verdicts."""
-    said = f"{true} hold, {false} do not, {depends} depend on what is meant"
-    return f"{said}, {failed} could not be measured." if failed else f"{said}."
+    clause = f"{true} hold, {false} do not, {depends} depend on what is meant"
+    return f"{clause}, {failed} could not be measured." if failed else f"{clause}."
 
 
 def measured_on(model: str, text: str) -> str:
-    """Say that another model was asked, and what it read."""
+    """Say that another model was asked, and which text it read."""
     return f"Measured on {model}, because the model of this sheet cannot be asked. It read: {text}"
 
 

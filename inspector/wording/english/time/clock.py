@@ -33,24 +33,24 @@ TERMS = ("FLOPs",)
 
 
 def counting(*, tokens: int, width: int, lstm: int, attention: int) -> str:
-    """Say what a length costs, and that waiting is another thing than FLOPs; lstm, attention: FLOPs."""
+    """Say what a length costs in FLOPs, and that an RNN has to wait as well; lstm, attention: FLOPs."""
     ratio = attention / lstm
-    said = "as many FLOPs" if round(ratio, 2) == 1 else f"{number(ratio)} times the FLOPs"
+    amount = "as many FLOPs" if round(ratio, 2) == 1 else f"{number(ratio)} times the FLOPs"
     steps = "one step" if tokens == 1 else f"{tokens:,} steps in a row"
     return (
         f"For {tokens:,} token{'' if tokens == 1 else 's'} of width {width} an LSTM takes {steps} "
-        f"({quantity(lstm, 'FLOPs')}), self-attention one step with {said}: what makes an RNN serial is "
+        f"({quantity(lstm, 'FLOPs')}), self-attention one step with {amount}: what makes an RNN serial is "
         "dependency, not the amount of work."
     )
 
 
 def costs(*, tokens: int, flops: Mapping[Layer, int]) -> list[tuple[str, str, str]]:
     """List the numbers below the pictures: name, number with its unit, meaning; flops: of each layer."""
-    said = {layer: quantity(count, "FLOPs") for layer, count in flops.items()}
+    amounts = {layer: quantity(count, "FLOPs") for layer, count in flops.items()}
     return [
-        ("LSTM", f"{said['lstm']} in {tokens:,} steps", "Four gates read x and h."),
-        ("Self-attention", f"{said['attention']} in 1", "Projections, scores and mix."),
-        ("Whole layer", f"{said['block']} in 1", "Of a Transformer, with an FFN of width 4d."),
+        ("LSTM", f"{amounts['lstm']} in {tokens:,} steps", "Four gates read x and h."),
+        ("Self-attention", f"{amounts['attention']} in 1", "Projections, scores and mix."),
+        ("Whole layer", f"{amounts['block']} in 1", "Of a Transformer, with an FFN of width 4d."),
     ]
 
 
@@ -118,7 +118,8 @@ def timing(
     """Say what the clock found at its longest length, and what waiting alone costs.
 
     seconds: by run. slower: the shortest measured length from which on attention takes longer than the LSTM in one
-    call; None where it is faster at the longest. waiting: the LSTM's one call over the same FLOPs without waits.
+    call; None where attention is faster at the longest. waiting: the time of the LSTM's one call over the time of the
+    same FLOPs without waits.
     """
     ms = {run: f"{number(1000 * taken)} ms" for run, taken in seconds.items()}
     if slower is None:
@@ -137,7 +138,7 @@ def timing(
 
 
 def measured(timed: Timed) -> str:
-    """Say how it was measured, and what of an LSTM need not wait."""
+    """Say how the times were measured, and which part of an LSTM need not wait."""
     return (
         f"Medians of {timed.repeats} runs that take turns, {timed.clock}, float32, {_threads(timed.threads)}. In one "
         "call the LSTM computes the inputs' products, half of its FLOPs, for all tokens at once; the other half waits. "

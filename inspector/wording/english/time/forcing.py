@@ -26,40 +26,40 @@ WAITS = "Steps that wait, a layer"
 TERMS = ("KV cache", "causal mask")
 
 
-def comparing(found: Forced, *, model: str) -> str:
-    """Say how far step by step is from the one pass."""
-    count = len(found.table)
+def comparing(forced: Forced, *, model: str) -> str:
+    """Say how far reading step by step is from one pass."""
+    count = len(forced.table)
     places = count_of(count, "position")
-    alike = f"all {places}" if found.agreeing == count > 1 else f"{found.agreeing} of {places}"
+    alike = f"all {places}" if forced.agreeing == count > 1 else f"{forced.agreeing} of {places}"
     return (
         f"{model} reads {count_of(count, 'given token')} in one pass, or in {count_of(count, 'step')} as if it wrote "
-        f"them: the logits differ by {number(found.largest)} at most, and the likeliest next token is the same at "
+        f"them: the logits differ by {number(forced.largest)} at most, and the likeliest next token is the same at "
         f"{alike}."
     )
 
 
-def numbers(found: Forced) -> list[tuple[str, str, str]]:
+def numbers(forced: Forced) -> list[tuple[str, str, str]]:
     """List the numbers below the picture: name, number, meaning."""
-    tokens = len(found.table)
-    exact = [] if found.exact is None else [("In float64", number(found.exact), "The same weights, with the cache.")]
+    tokens = len(forced.table)
+    exact = [] if forced.exact is None else [("In float64", number(forced.exact), "The same weights, with the cache.")]
     return [
-        ("Largest difference", number(found.largest), "Of a logit, with the cache or without."),
+        ("Largest difference", number(forced.largest), "Of a logit, with the cache or without."),
         *exact,
-        ("Likeliest token the same", f"{found.agreeing} of {tokens}", "In all three ways to read."),
+        ("Likeliest token the same", f"{forced.agreeing} of {tokens}", "In all three ways to read."),
         ("Steps in a row", f"1 against {tokens}", "One pass against token by token; the L layers follow in both."),
     ]
 
 
-def about(found: Forced) -> str:
+def about(forced: Forced) -> str:
     """Say what the difference is, and what it means for training."""
     exact = (
-        f" In float64 the same weights leave {number(found.exact)}: it is rounding."
-        if found.exact is not None
+        f" In float64 the same weights leave {number(forced.exact)}: it is rounding."
+        if forced.exact is not None
         else " What is left is rounding: products of other shapes are added in another order."
     )
     return (
         rf"Largest $|z^{{\text{{pass}}}}_{{t,v}} - z^{{\text{{step}}}}_{{t,v}}|$ of a logit, beside logits of up to "
-        f"{number(found.size)} in {found.dtype}.{exact} In training the true text is there, so every position reads "
+        f"{number(forced.size)} in {forced.dtype}.{exact} In training the true text is there, so every position reads "
         "the true tokens before it, in one pass (teacher forcing, Williams & Zipser 1989; Vaswani et al. 2017). In "
         "writing token t + 1 is not there before step t has ended."
     )

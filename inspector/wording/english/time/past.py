@@ -33,38 +33,41 @@ def line(tensor: str, model: str) -> str:
     return f"{tensor}s, {model}"
 
 
-def moving(found: Moving, beside: Moving | None, *, new: int) -> str:
+def moving(moved: Moving, beside: Moving | None, *, new: int) -> str:
     """Say how far old keys move, and whether they could be cached."""
     comes = "one more token comes" if new == 1 else f"{new} more tokens come"
-    ones = "the old one" if found.old == 1 else f"the {found.old} old ones"
-    if found.alone:
+    old_keys = "the old one" if moved.old == 1 else f"the {moved.old} old ones"
+    if moved.alone:
         return (
-            f"When {comes}, no old key of {found.name} moves (by {_tiny(found.largest)}): it has one layer, whose keys "
+            f"When {comes}, no old key of {moved.name} moves (by {_tiny(moved.largest)}): it has one layer, whose keys "
             "are made before any token is attended to. The keys of a second layer would tell its mask."
         )
-    if found.stays:
-        said = (
-            f"When {comes}, no old key of {found.name} moves (by {_tiny(found.largest)}): the mask is causal, so keys "
+    if moved.stays:
+        sentence = (
+            f"When {comes}, no old key of {moved.name} moves (by {_tiny(moved.largest)}): the mask is causal, so keys "
             "can be cached."
         )
         if beside is None or beside.stays:
-            return said
-        return f"{said} In {beside.name}, which reads both ways, they move by {_range(beside)}: nothing to cache there."
-    said = (
-        f"When {comes}, the keys that {found.name} made of {ones} move by {_range(found)} "
+            return sentence
+        return (
+            f"{sentence} In {beside.name}, which reads both ways, they move by {_range(beside)}: nothing to cache "
+            "there."
+        )
+    sentence = (
+        f"When {comes}, the keys that {moved.name} made of {old_keys} move by {_range(moved)} "
         "above layer 0: every token sees every token, so a cache would hold wrong keys."
     )
     if beside is None or not beside.stays:
-        return said
-    return f"{said} In {beside.name} none moves (by {_tiny(beside.largest)})."
+        return sentence
+    return f"{sentence} In {beside.name} none moves (by {_tiny(beside.largest)})."
 
 
-def about(found: Moving) -> str:
+def about(moved: Moving) -> str:
     """Write what is drawn, with its formula."""
     return (
         r"Mean over the old tokens of $\lVert k' - k \rVert / \lVert k \rVert$, over all heads of a layer; $k$ read "
         f"without the new tokens, $k'$ with them. Layer 0's keys are made of the embeddings, before any token was "
-        f"attended to: {_first(found)}. A special token at the end is "
+        f"attended to: {_first(moved)}. A special token at the end is "
         "left out, for a text that goes on has none yet."
     )
 
@@ -86,12 +89,12 @@ def stands_in(model: str, problem: str, writer: str, *, on_text: bool) -> str:
     return f"**{model}** {problem}, so the steps are **{writer}**'s, {whose}."
 
 
-def reading(found: Reads, *, model: str, layers: int, alike: bool) -> str:
+def reading(reads: Reads, *, model: str, layers: int, alike: bool) -> str:
     """Say what the steps of a cached run read."""
-    queries, keys = found.counts
-    count = len(found.tokens)
-    every = f"all {layers} layers alike" if alike and layers > 1 else f"layer {found.layer}"
-    same = "to the last bit" if found.moved == 0 else f"within {number(found.moved)}"
+    queries, keys = reads.counts
+    count = len(reads.tokens)
+    every = f"all {layers} layers alike" if alike and layers > 1 else f"layer {reads.layer}"
+    same = "to the last bit" if reads.moved == 0 else f"within {number(reads.moved)}"
     return (
         f"**Why no cache of queries?** In {count} steps of {model} ({every}) queries are read {queries:,} times, each "
         f"once, at its own step, and keys with their values {keys:,} times, as they were computed, {same}. A "
@@ -106,12 +109,12 @@ COMPUTED = (
 )
 
 
-def training(found: Forced, *, model: str) -> str:
+def training(forced: Forced, *, model: str) -> str:
     """Say whether a cache would help in training."""
-    totals, tokens = found.totals, len(found.table)
+    totals, tokens = forced.totals, len(forced.table)
     cost = {way: quantity(flops, "FLOPs") for way, flops in totals.items()}
     counted = "(matrix products, counted as they ran)"
-    if not found.kept:
+    if not forced.kept:
         return (
             f"**A cache in training?** {model} keeps no cache: {tokens} given tokens take {cost['pass']} in one pass "
             f"and {cost['uncached']} step by step {counted}."
@@ -124,14 +127,14 @@ def training(found: Forced, *, model: str) -> str:
     )
 
 
-def _first(found: Moving) -> str:
-    if found.first == 0:
+def _first(moved: Moving) -> str:
+    if moved.first == 0:
         return "0"
-    return f"{number(100 * found.first)}\u00a0%{', rounding' if found.first <= ROUNDING else ''}"
+    return f"{number(100 * moved.first)}\u00a0%{', rounding' if moved.first <= ROUNDING else ''}"
 
 
-def _range(found: Moving) -> str:
-    least, most = (f"{100 * share:.2g}" for share in (found.least, found.most))
+def _range(moved: Moving) -> str:
+    least, most = (f"{100 * share:.2g}" for share in (moved.least, moved.most))
     return f"{least if least == most else f'{least} to {most}'}\u00a0%"  # no line ends before the sign
 
 

@@ -46,10 +46,10 @@ def reached(
 ) -> str:
     """Say how much of the gradient ||ds / dx_t|| far tokens get, beside near ones.
 
-    tokens: of the stream. reached: how many of them have a gradient, T with them; by_last: through the last layer
-    alone. itself: the norm at T. split: the largest distance of a near token. near, far: the mean norm of the other
-    tokens up to `split` and beyond; None where there is no such token. top: the token that gets most, T left out, and
-    its norm. source: the tokens are those of the source, which has positions of its own: then near is the mean of all.
+    tokens: of the stream. reached: how many tokens have a gradient, T among them; by_last: the same through the last
+    layer alone. itself: the norm at T. split: the largest distance of a near token. near, far: the mean norm of the
+    other tokens up to `split` and beyond; None where there is no such token. top: the token that gets most, T left out,
+    and its norm. source: the tokens belong to the source, whose positions cannot be compared: near is the mean of all.
     """
     from_token = named(token)
     if reached == 0:
@@ -85,10 +85,10 @@ def carried(
     layers: int,
     parts: int,
 ) -> str:
-    """Say what the residual does to the gradient of the other tokens than T, at the input of layer 0.
+    """Say what the residual does to the gradient of tokens other than T, at the input of layer 0.
 
-    whole: by all ways. sublayers: through every sublayer, without a skip. itself, skip: at T, by all ways and by the
-    skip alone. layers, parts: of the stream, and all sublayers of these layers.
+    whole: the norm by all ways. sublayers: through every sublayer, without a skip. itself, skip: the norm at T, by all
+    ways and by the skip alone. layers, parts: the number of layers of the stream, and of their sublayers.
     """
     if whole == 0 or sublayers == 0:
         times = ""
@@ -96,16 +96,16 @@ def carried(
         factor = whole / sublayers
         times = f", {number(factor)} times less" if factor > 1 else ", no less"
     where = "to the source" if source else f"to the other tokens than {named(token)}"
-    said = (
+    sentence = (
         f"**What the residual does.** Going back, every sublayer gives I + J: the skip, and its own derivatives "
         f"(its Jacobian). All ways together bring {number(whole)} {where}, down to the input of layer 0. The "
         "ways that take no skip, "
         f"from sublayer to sublayer, bring {number(sublayers)}{times}."
     )
     if source:
-        return f"{said} The skip alone brings nothing: it stays in the decoder."
+        return f"{sentence} The skip alone brings nothing: it stays in the decoder."
     return (
-        f"{said} The skip alone stays at its token, {number(skip)} beside {number(itself)} by all ways, "
+        f"{sentence} The skip alone stays at its token, {number(skip)} beside {number(itself)} by all ways, "
         f"and brings 0 to all others: across {parts} sublayers of {count_of(layers, 'layer')} the residual carries the "
         "gradient down, and attention carries it sideways."
     )
@@ -148,7 +148,7 @@ def not_apart(reason: str) -> str:
 
 
 def moved_on(scalar: Scalar) -> str:
-    """Say why another scalar is shown than the one that a section begins with."""
+    """Say why the shown scalar is not the scalar that a section begins with."""
     return (
         f"{SCALARS[scalar]} does not move: the last LayerNorm has equal gammas, so the numbers of every state have the "
         "same sum, and its gradient is 0. A direction is shown at first."

@@ -46,23 +46,23 @@ def recurrence(
 ) -> str:
     """Say what is left of the gradient at the first input, network by network.
 
-    first: ||ds / dx_1|| of each. near: of attention, NEAR steps before the last. vanishing, exploding: where the first
-    input moves the output far less than the last one does, or more.
+    first: ||ds / dx_1|| of each network. near: the norm in attention, NEAR steps before the last. vanishing, exploding:
+    the networks in which the first input moves the output far less than the last input does, or far more.
     """
     bias = f"{setting.forget_bias:.3g}"
-    said = (
+    clause = (
         f"After {setting.steps} steps the gradient at the first input, x₁, is {_size(first['tanh-RNN'])} in a "
         f"tanh-RNN, {_size(first['GRU'])} in a GRU, {_size(first['LSTM'])} in an LSTM and "
         f"{_size(first['open LSTM'])} in an LSTM with forget bias {bias}; in attention it is "
         f"{_size(first['attention'])}"
     )
     beside = f", beside {_size(near)} only {NEAR} steps back" if setting.steps > 2 * NEAR else ""
-    return f"{said}{beside}.{_in(setting, vanishing, 'vanishes')}{_in(setting, exploding, 'explodes')}"
+    return f"{clause}{beside}.{_in(setting, vanishing, 'vanishes')}{_in(setting, exploding, 'explodes')}"
 
 
-def curves_alt(said: str) -> str:
-    """Tell what the curves show; said: their sentence."""
-    return f"Size of the gradient of the last output by distance, on a logarithmic scale: {said}"
+def curves_alt(sentence: str) -> str:
+    """Tell what the curves show; sentence: the section's sentence on them."""
+    return f"Size of the gradient of the last output by distance, on a logarithmic scale: {sentence}"
 
 
 def claims(
@@ -104,10 +104,11 @@ def claims(
 
 
 def shared_weights(*, total: float, first: float, last: float, counted: int, off: float) -> str:
-    """Say that the weights of early steps are those of late ones.
+    """Say that early and late steps share their weights.
 
-    total: the norm of the tanh-RNN's gradient; first, last: of the first step's part and the last's. counted: how many
-    steps have a part above a hundredth of the largest; off: of the sum of parts, from autograd's.
+    total: the norm of the tanh-RNN's gradient; first, last: the norm of the first step's part and of the last step's.
+    counted: how many steps have a part above a hundredth of the largest; off: the difference of the parts' sum from
+    autograd's gradient.
     """
     rounding = ": what explodes, blows up rounding too" if off > EXPLODED else ""
     vanishes = " What vanishes is what the early steps add to it." if first < last / 100 else ""
@@ -121,7 +122,7 @@ def shared_weights(*, total: float, first: float, last: float, counted: int, off
 
 
 def order(*, recurrent: tuple[float, float], attention: float, with_positions: float) -> str:
-    """Say what the order of the inputs changes: the moves of out_T, of its length, the least and the most."""
+    """Say what the order of the inputs changes: the least and the largest move of out_T, over its length."""
     low, high = (number(change) for change in recurrent)
     none = "does not move" if attention < ROUNDING else f"moves by {number(attention)} of its length"
     return (
@@ -185,7 +186,7 @@ def paths(setting: Setting) -> pd.DataFrame:
 
 
 def methods() -> pd.DataFrame:
-    """List the attention methods that are often named together, what each is, and the page that shows it."""
+    """List the attention methods that are often named together, a description of each, and the page that shows it."""
     rows = [
         ("Scaled dot product", "a score function", "Scores; Why this weight, on Attention"),
         ("Additive, general", "score functions", "Scores, One head; Switches"),

@@ -28,34 +28,37 @@ _TERMS = {"rope": "RoPE", "alibi": "ALiBi", "sinusoidal": "position table", "lea
 _ROUNDING = 1e-4  # of the largest number: what float32 explains through layers that no training has calmed
 
 
-def sentence(found: Segmented) -> str:
+def sentence(reading: Segmented) -> str:
     """Say how far the segmented reading is from one pass, with this memory and with the longest, and why."""
-    if found.count == 1:
+    if reading.count == 1:
         return (
-            f"The model reads all {found.tokens} tokens in one segment, so there is nothing to remember; take shorter "
-            "segments."
+            f"The model reads all {reading.tokens} tokens in one segment, so there is nothing to remember; take "
+            "shorter segments."
         )
-    with_memory = f"a memory of {count_of(found.memory, 'token')}" if found.memory else "no memory"
-    long = "up to " if found.tokens % found.segment else ""  # the last segment is shorter
-    said = (
-        f"Read in {count_of(found.count, 'segment')} of {long}{count_of(found.segment, 'token')} with {with_memory}, "
-        "the model's last hidden states differ from those of one pass by up to "
-        f"{_share(float(found.changed.max()))} of their largest number"
+    with_memory = f"a memory of {count_of(reading.memory, 'token')}" if reading.memory else "no memory"
+    long = "up to " if reading.tokens % reading.segment else ""  # the last segment is shorter
+    clause = (
+        f"Read in {count_of(reading.count, 'segment')} of {long}{count_of(reading.segment, 'token')} with "
+        f"{with_memory}, the model's last hidden states differ from those of one pass by up to "
+        f"{_share(float(reading.changed.max()))} of their largest number"
     )
-    longest = float(found.at_most.max())
-    if found.begins_anew:
+    longest = float(reading.at_most.max())
+    if reading.begins_anew:
         return (
-            f"{said}, and with a memory as long as the text still by {_share(longest)}: its positions "
-            f"({_NAMES[found.positions]}) begin anew with each segment, so tokens of memory and segment share a place."
+            f"{clause}, and with a memory as long as the text still by {_share(longest)}: its positions "
+            f"({_NAMES[reading.positions]}) begin anew with each segment, so tokens of memory and segment share a "
+            "place."
         )
-    known = "no positions" if found.positions == "none" else f"positions that are distances ({_NAMES[found.positions]})"
+    known = (
+        "no positions" if reading.positions == "none" else f"positions that are distances ({_NAMES[reading.positions]})"
+    )
     much = "rounding" if longest <= _ROUNDING else "more than rounding alone explains"
-    return f"{said}; with a memory as long as the text by {_share(longest)}, which is {much}, for it has {known}."
+    return f"{clause}; with a memory as long as the text by {_share(longest)}, which is {much}, for it has {known}."
 
 
-def terms(found: Segmented) -> list[str]:
+def terms(reading: Segmented) -> list[str]:
     """List the terms of the sentence that the glossary explains."""
-    return ["query", "key", *([_TERMS[found.positions]] if found.positions in _TERMS else [])]
+    return ["query", "key", *([_TERMS[reading.positions]] if reading.positions in _TERMS else [])]
 
 
 def memory(tokens: int) -> str:
@@ -63,22 +66,22 @@ def memory(tokens: int) -> str:
     return f"memory of {tokens}" if tokens else "no memory"
 
 
-def cards(found: Segmented) -> list[tuple[str, str, str]]:
+def cards(reading: Segmented) -> list[tuple[str, str, str]]:
     """List the numbers below the picture: name, number with its unit, meaning."""
     return [
         (
             "Reach of the last token",
-            count_of(found.back, "token"),
+            count_of(reading.back, "token"),
             "how far before it a token can stand and still change its last hidden state, through all layers",
         ),
         (
             "pairs of query and key",
-            f"{found.pairs:,} of {found.all_pairs:,}",
+            f"{reading.pairs:,} of {reading.all_pairs:,}",
             "compared in segments, of those that one causal pass compares, for each head",
         ),
         (
             "kept for each layer",
-            count_of(min(found.memory, found.tokens), "token"),
+            count_of(min(reading.memory, reading.tokens), "token"),
             "hidden states that the layer's attention read, from which keys and values are made anew",
         ),
     ]
@@ -90,16 +93,16 @@ def map_title(*, at: int, layer: int, head: int, share: float) -> str:
     return f"Segment {at}: layer {layer}, head {head} {given}"
 
 
-def reach(found: Segmented) -> str:
+def reach(reading: Segmented) -> str:
     """Say how far back the last token reaches, as a formula with its numbers."""
-    own = (found.tokens - 1) % found.segment
-    further = -(-found.memory // found.segment) * found.segment
-    start = found.tokens - 1 - own
-    before = (found.layers - 1) * further + found.memory
+    in_segment = (reading.tokens - 1) % reading.segment
+    further = -(-reading.memory // reading.segment) * reading.segment
+    start = reading.tokens - 1 - in_segment
+    before = (reading.layers - 1) * further + reading.memory
     limit = f"; the text has {start}" if before > start else ""
     return (
-        f"Reach of the last token: {own} of its own segment + (L − 1) · {further} + {found.memory} of memory = "
-        f"{own} + {before} tokens with L = {found.layers} layers{limit}."
+        f"Reach of the last token: {in_segment} of its own segment + (L − 1) · {further} + {reading.memory} of memory "
+        f"= {in_segment} + {before} tokens with L = {reading.layers} layers{limit}."
     )
 
 
@@ -110,17 +113,19 @@ FORMULAS = (
 """The layer's keys and values, and the score of Transformer-XL."""
 
 
-def caption(found: Segmented) -> str:
+def caption(reading: Segmented) -> str:
     """Say what is drawn, with the papers, and what is random."""
-    said = (
+    sentence = (
         "m: what the layer's attention read of earlier segments (the memory), x: of this one; SG stops gradients while "
         "training (Dai et al. 2019, sections 3.2 and 3.3). A line parts memory and segment; hatched keys are still to "
         "come. Transformer-XL is no score function of its own: it is a scaled dot product with positions by distance, "
         "and a memory. Tables of positions could run on across segments, but no further than the table goes."
     )
-    if found.positions == "xl":
-        return f"{said} This model was trained without W_R, u and v: here they are random, and untrained."
-    return f"{said} The score's u, v and W_R are Transformer-XL's; this model has {_has(found.positions)} instead."
+    if reading.positions == "xl":
+        return f"{sentence} This model was trained without W_R, u and v: here they are random, and untrained."
+    return (
+        f"{sentence} The score's u, v and W_R are Transformer-XL's; this model has {_has(reading.positions)} instead."
+    )
 
 
 def _has(positions: str) -> str:

@@ -32,10 +32,11 @@ TERMS = ("causal mask", "cosine")
 
 
 @dataclass(frozen=True)
-class Moved:
-    """A late token that was changed: its place and name, what it became, and what that did to the tokens before it.
+class TokenChange:
+    """A change of a late token, and the moves of the earlier tokens' states.
 
-    before: the mean move of a number before it, None where no token stands there; largest: the largest.
+    changed: the token with its place. put: the token in its place. before: the mean move of a number of an earlier
+    state, None where no token stands before; largest: the largest move.
     """
 
     changed: Named
@@ -105,24 +106,25 @@ def about_writing(new: int, *, mark_left: bool, trained: bool) -> str:
     )
 
 
-def both(*, cosine: float, same: bool, moves: tuple[Moved, Moved], encoder: str, decoder: str) -> str:
+def both(*, cosine: float, same: bool, moves: tuple[TokenChange, TokenChange], encoder: str, decoder: str) -> str:
     """Say what the encoder understands and the decoder writes; models by their names.
 
-    cosine: of the sentence most like the text. same: the decoder reads the same text. moves: of encoder and decoder.
+    cosine: the cosine of the sentence most like the text. same: the decoder reads the same text. moves: a late token's
+    change in the encoder, and in the decoder.
     """
-    said = (
+    sentence = (
         f"One architecture, two tasks: {encoder} understands the text (the sentence most like it has cosine "
         f"{number(cosine)}), {decoder} writes {'it' if same else 'another'} on."
     )
     if moves[0].before is None or moves[1].largest:
-        return said
+        return sentence
     return (
-        f"{said} Change a late token, and {encoder}'s earlier states move by {number(moves[0].before)}, {decoder}'s "
-        f"by 0: only {decoder} can write token by token."
+        f"{sentence} Change a late token, and {encoder}'s earlier states move by {number(moves[0].before)}, "
+        f"{decoder}'s by 0: only {decoder} can write token by token."
     )
 
 
-def why(*, moves: tuple[Moved, Moved], encoder: str, decoder: str) -> str:
+def why(*, moves: tuple[TokenChange, TokenChange], encoder: str, decoder: str) -> str:
     """Say why an encoder does not write as a decoder does, with what a changed late token moves."""
     return (
         f"**Why can BERT not write token by token?** {_moves(moves[0], encoder)} {_moves(moves[1], decoder)} "
@@ -141,10 +143,10 @@ def masks(written: Sequence[str], *, model: str) -> str:
     )
 
 
-def _moves(found: Moved, model: str) -> str:
-    place = f"{named(found.changed)} becomes {token(found.put)}"
-    if found.before is None:
+def _moves(moved: TokenChange, model: str) -> str:
+    place = f"{named(moved.changed)} becomes {token(moved.put)}"
+    if moved.before is None:
         return f"In {model} {place}, and no token stands before it."
-    if found.largest == 0:
+    if moved.largest == 0:
         return f"In {model} {place} and the states before it stay **exactly as they were: 0**."
-    return f"In {model} {place} and the numbers of the states before it move by **{number(found.before)}** in the mean."
+    return f"In {model} {place} and the numbers of the states before it move by **{number(moved.before)}** in the mean."

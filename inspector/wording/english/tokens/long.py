@@ -49,11 +49,11 @@ TERMS = ("cosine", "token", "padding", "mask")
 
 
 @dataclass(frozen=True)
-class Losing:
-    """Tokens of one text and of its pieces, special ones included.
+class Lengths:
+    """Numbers of tokens of a text and of its pieces, special tokens included.
 
-    read, whole: those that the model reads at once, and all of the text; most: that the model reads at all. piece: of
-    a piece.
+    read: tokens of the text that the model reads at once; whole: all tokens of the text; most: the most tokens that the
+    model reads. piece: tokens of a piece.
     """
 
     read: int
@@ -62,7 +62,7 @@ class Losing:
     piece: int
 
     @property
-    def one(self) -> bool:
+    def fits_one_piece(self) -> bool:
         """True where every way reads all of the text at once."""
         return self.read <= self.piece
 
@@ -83,7 +83,7 @@ def not_counted(reason: str) -> str:
 
 
 def losing(
-    found: Losing,
+    lengths: Lengths,
     *,
     windows: tuple[float, float],
     chunks: tuple[float, float],
@@ -93,24 +93,24 @@ def losing(
 ) -> str:
     """Say how far the model reads at once, and what windows, hierarchy and truncation keep; text: "your text".
 
-    windows, chunks: the mean cosine of a token's state, and that of the text's vector. dropped: the share of what the
-    model reads that the first tokens leave.
+    windows, chunks: the mean cosine of a token's state, and the cosine of the text's vector. dropped: the share of the
+    tokens read at once that are lost where only the first piece is read.
     """
-    first = f"{text[0].upper()}{text[1:]} has {found.whole:,} tokens"
-    if found.one:
+    first = f"{text[0].upper()}{text[1:]} has {lengths.whole:,} tokens"
+    if lengths.fits_one_piece:
         return (
-            f"{first}, which fit into one piece of {found.piece:,}: every way reads all of it at once. Take smaller "
+            f"{first}, which fit into one piece of {lengths.piece:,}: every way reads all of it at once. Take smaller "
             "pieces, or a longer text."
         )
     at_once = (
-        f"{first}, and {model} reads {found.read:,} at once, no more"
-        if found.whole > found.read
-        else f"{first}, which {model} still reads at once ({found.most:,} at most)"
+        f"{first}, and {model} reads {lengths.read:,} at once, no more"
+        if lengths.whole > lengths.read
+        else f"{first}, which {model} still reads at once ({lengths.most:,} at most)"
     )
     return (
-        f"{at_once}. Against that, windows of {found.piece:,} keep a cosine of {number(windows[0])} a token, a "
+        f"{at_once}. Against that, windows of {lengths.piece:,} keep a cosine of {number(windows[0])} a token, a "
         f"hierarchy {number(chunks[0])}, and the text's vector {number(windows[1])} and "
-        f"{number(chunks[1])}; the first {found.piece:,} tokens drop {percent(dropped)} of what it reads."
+        f"{number(chunks[1])}; the first {lengths.piece:,} tokens drop {percent(dropped)} of what it reads."
     )
 
 
@@ -128,9 +128,10 @@ def windows(*, tokens: int, room: int, overlap: int, passes: int, chunks: int) -
 def ways(*, chunks: int, plain: float, hidden: int | None) -> str:
     """Say how each way is read, and that nothing was trained for it.
 
-    plain: the cosine of the hierarchy's text vector without its second level. hidden: tokens guessed, None for none.
+    plain: the cosine of the hierarchy's text vector without its second level. hidden: the number of guessed tokens,
+    None where the model guesses none.
     """
-    said = (
+    sentence = (
         "Measured are the tokens that full attention reads; windows and hierarchy would go on to the end of any text. "
         "Cosine: of a token's last hidden state with full attention's. Windows and chunks run alone, each with its own "
         "special tokens and positions from 0 (the masks keep the text's positions); a token is taken from the window "
@@ -141,7 +142,7 @@ def ways(*, chunks: int, plain: float, hidden: int | None) -> str:
         "Longformer's and BigBird's masks are imposed on weights that were trained with full attention, with about as "
         "many keys for a query as a piece has tokens: how a model trained with them would do, this does not say."
     )
-    return said if hidden is None else f"{said} {_guessed(hidden)}"
+    return sentence if hidden is None else f"{sentence} {_guessed(hidden)}"
 
 
 def _guessed(hidden: int) -> str:
@@ -155,9 +156,9 @@ def numbers(
 ) -> list[tuple[str, str, str]]:
     """List what one way keeps: name, number, meaning.
 
-    dropped: share of the tokens; cosine, vector: of its tokens' states and of the text's vector. cut: share of full
-    attention's weight. times: its FLOPs divided by full attention's. loss: on what the model guesses, and full
-    attention's on the same tokens; NaN where it guesses nothing.
+    dropped: share of the tokens that are lost; cosine, vector: cosines of the tokens' states and of the text's vector.
+    cut: share of full attention's weight. times: the way's FLOPs over full attention's. loss, loss_full: the loss on
+    guessed tokens, and full attention's on the same tokens; NaN where the model guesses nothing.
     """
     listed = [
         ("Dropped", percent(dropped), "Share of the tokens read in full that the way has no state of."),
@@ -189,17 +190,19 @@ def cut(name: Name, *, mean: float, most: tuple[float, str, int]) -> str:
     )
 
 
-def padding(found: Padded) -> str:
+def padding(padded: Padded) -> str:
     """Say what padding costs and changes."""
-    moved = f"no number of a state moves by more than {number(found.moved)}" if found.moved else "no state moves at all"
+    moved = (
+        f"no number of a state moves by more than {number(padded.moved)}" if padded.moved else "no state moves at all"
+    )
     return (
-        f"The first {found.tokens:,} tokens padded to {found.columns:,} take "
-        f"{number(found.flops / found.alone)} times the FLOPs ({quantity(found.flops, 'FLOP')} for "
-        f"{quantity(found.alone, 'FLOP')}), {moved}, and not one more token of the text is read. Padding fills a "
+        f"The first {padded.tokens:,} tokens padded to {padded.columns:,} take "
+        f"{number(padded.flops / padded.alone)} times the FLOPs ({quantity(padded.flops, 'FLOP')} for "
+        f"{quantity(padded.alone, 'FLOP')}), {moved}, and not one more token of the text is read. Padding fills a "
         "short text up to a length; it does nothing for a long one."
     )
 
 
-def page(found: BookPage) -> str:
+def page(book: BookPage) -> str:
     """Name a page within a sentence."""
-    return f"the opening of {found.title} ({found.author}, {found.year})"
+    return f"the opening of {book.title} ({book.author}, {book.year})"

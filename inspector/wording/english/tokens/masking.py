@@ -36,15 +36,15 @@ def masking(
 ) -> str:
     """Say what one draw chose, and how the guesses fare.
 
-    tokens: that can be chosen; by_chance: False where chance chose none, and the first was taken; none: the share of
-    draws in which chance chooses none. fates: (token, fate, what is read there) of the chosen tokens. right: how many
-    the first guess has right.
+    tokens: how many can be chosen; by_chance: False where chance chose none, and the first was taken; none: the share
+    of draws in which chance chooses none. fates: (token, fate, token read in its place) of the chosen tokens. right:
+    how many of them the first guess has right.
     """
     chosen = len(fates)
     if by_chance:
-        said = f"At {percent(rate)} this draw chose {chosen} of {tokens} tokens: {_fates(fates)}."
+        sentence = f"At {percent(rate)} this draw chose {chosen} of {tokens} tokens: {_fates(fates)}."
     else:
-        said = (
+        sentence = (
             f"At {percent(rate)} this draw chose none of {tokens} tokens, as {percent(none)} of "
             f"draws do. The first is taken instead: {_fates(fates)}."
         )
@@ -54,7 +54,7 @@ def masking(
         if chosen == 1
         else f"The model's first guess is right for {right or 'none'} of them."
     )
-    return f"{said} {guess}"
+    return f"{sentence} {guess}"
 
 
 def drawn_of(drawn: int, tokens: int) -> str:
@@ -65,18 +65,18 @@ def drawn_of(drawn: int, tokens: int) -> str:
 def shares(*, shares: Sequence[float], rules: Sequence[float], away: float, draws: int) -> str:
     """Say what becomes of many tokens, and whether chance explains how far that is from the rule.
 
-    shares, rules: of all tokens, by fate, as counted and as the rule has them. away: the farthest of them, in standard
-    deviations; draws: how many tokens were drawn.
+    shares, rules: the share of each fate, as counted and by the rule. away: the distance of the farthest share from the
+    rule, in standard deviations; draws: the number of tokens drawn.
     """
-    masked, random, kept = (f"{number(100 * share)} %" for share in shares)
+    masked, random, unchanged = (f"{number(100 * share)} %" for share in shares)
     asked = listed([f"{number(100 * rule)}" for rule in rules])
-    said = (
-        f"Of {draws:,} tokens drawn so, **{masked}** became [MASK], **{random}** another token, and **{kept}** "
+    sentence = (
+        f"Of {draws:,} tokens drawn so, **{masked}** became [MASK], **{random}** another token, and **{unchanged}** "
         f"were chosen and stayed; the rule asks for {asked} %."
     )
     if away <= _CHANCE:
-        return f"{said} None is farther off than {number(away)} standard deviations: chance explains it."
-    return f"{said} The farthest is {number(away)} standard deviations off, which chance hardly explains."
+        return f"{sentence} None is farther off than {number(away)} standard deviations: chance explains it."
+    return f"{sentence} The farthest is {number(away)} standard deviations off, which chance hardly explains."
 
 
 def rule(rate: float, *, draws: int, seed: int) -> str:
@@ -93,26 +93,26 @@ def rule(rate: float, *, draws: int, seed: int) -> str:
 def rated(
     *, low: tuple[float, float], high: tuple[float, float], differs: bool, trained: float | None, model: str
 ) -> str:
-    """Say how the guesses fare by rate, and what that does not show.
+    """Say how the guesses fare by rate, and that this does not tell which rate is best.
 
-    low, high: the lowest and the highest rate, and the share of tokens that the first guess has right there. differs:
-    whether the shares are farther apart than chance explains. trained: the rate of training.
+    low, high: the lowest and the highest rate, each with the share of tokens that the first guess has right. differs:
+    the shares are farther apart than chance explains. trained: the rate of training.
     """
     (least, good), (most, poor) = low, high
     if differs:
-        said = (
+        sentence = (
             f"With {percent(least)} of the tokens chosen the first guess is right for **{percent(good)}**, with "
             f"{percent(most)} for **{percent(poor)}**: "
         )
-        said += (
+        sentence += (
             "the more is hidden, the less is left to guess from." if good > poor else "here more hidden tokens help."
         )
     else:
-        said = (
+        sentence = (
             f"With {percent(least)} of the tokens chosen the first guess is right for {percent(good)}, with "
             f"{percent(most)} for {percent(poor)}: a difference that chance explains at so few draws of this text."
         )
-    return f"{said} **That does not say which rate is best.** {_trained(trained, model=model)}"
+    return f"{sentence} **That does not say which rate is best.** {_trained(trained, model=model)}"
 
 
 def _trained(rate: float | None, *, model: str) -> str:
@@ -128,12 +128,12 @@ def _trained(rate: float | None, *, model: str) -> str:
     )
 
 
-def fates(*, masked: float, kept: float) -> str:
-    """Say why some chosen tokens are not hidden; masked, kept: the shares guessed right, NaN where none was drawn."""
-    if kept != kept or masked != masked:
+def fates(*, masked: float, unchanged: float) -> str:
+    """Say why some chosen tokens are not hidden; masked, unchanged: the shares guessed right, NaN for no draw."""
+    if unchanged != unchanged or masked != masked:
         return ""
     return (
-        f"Chosen tokens that stay are guessed right {percent(kept)} of the time, those read as [MASK] "
+        f"Chosen tokens that stay are guessed right {percent(unchanged)} of the time, those read as [MASK] "
         f"{percent(masked)}. They are in the loss so that the model keeps a state of each word that it sees, for "
         "no text that it meets later has a [MASK]."
     )
@@ -156,17 +156,19 @@ def draws(*, fewest: int, most: int, tokens: int, lowest: float, share: float) -
 
 def _fates(fates: Sequence[tuple[str, str, str]]) -> str:
     if len(fates) > _LISTED:
-        counts = {name: sum(fate == one for _, one, _ in fates) for fate, name in FATES.items()}
+        counts = {name: sum(fate == chosen_fate for _, chosen_fate, _ in fates) for fate, name in FATES.items()}
         return (
             f"{counts['[MASK]']} {'is' if counts['[MASK]'] == 1 else 'are'} read as [MASK], "
             f"{counts['a random token']} as a random token, {counts['stays']} as "
             f"{'it is' if counts['stays'] == 1 else 'they are'}"
         )
-    masked, random, kept = ([(token(true), token(read)) for true, fate, read in fates if fate == one] for one in FATES)
+    masked, random, unchanged = (
+        [(token(true), token(read)) for true, fate, read in fates if fate == chosen_fate] for chosen_fate in FATES
+    )
     parts = []
     if masked:
         parts.append(f"{listed([true for true, _ in masked])} {'is' if len(masked) == 1 else 'are'} read as [MASK]")
     parts += [f"{true} {'' if masked or at else 'is read '}as {read}" for at, (true, read) in enumerate(random)]
-    if kept:
-        parts.append(f"{listed([true for true, _ in kept])} {'stays' if len(kept) == 1 else 'stay'}")
+    if unchanged:
+        parts.append(f"{listed([true for true, _ in unchanged])} {'stays' if len(unchanged) == 1 else 'stay'}")
     return listed(parts)

@@ -61,23 +61,24 @@ def merging(
 ) -> str:
     """Say what a merge joins, how short the corpus is, and what the other rules would join.
 
-    count: of the pair; tied: pairs with the same count, this one included. first, symbols: of the corpus before all
-    merges and after this one. by_ratio, by_gain: the piece that each other rule would make here.
+    count: how often the pair stands; tied: pairs with the same count, this pair included. first, symbols: symbols of
+    the corpus before all merges and after this merge. by_ratio, by_gain: the piece that each other rule would make
+    here.
     """
-    one, two = map(_piece, pair)
+    first_piece, second_piece = map(_piece, pair)
     others = tied - 1
     as_often = {0: "", 1: " (1 other stands as often)"}.get(others, f" ({others} others stand as often)")
-    said = (
-        f"Merge {step} of {merges} joins {one} and {two}: no pair stands more often than their {count} "
-        f"times{as_often}. The corpus has {symbols:,} symbols then, of {first:,} characters."
+    sentence = (
+        f"Merge {step} of {merges} joins {first_piece} and {second_piece}: no pair stands more often than their "
+        f"{count} times{as_often}. The corpus has {symbols:,} symbols then, of {first:,} characters."
     )
     if by_ratio == by_gain == piece:
-        return f"{said} Both rules for WordPiece would make the same piece."
+        return f"{sentence} Both rules for WordPiece would make the same piece."
     if by_ratio == by_gain:
-        return f"{said} Both rules for WordPiece would make {_piece(by_ratio)}."
+        return f"{sentence} Both rules for WordPiece would make {_piece(by_ratio)}."
     return (
-        f"{said} WordPiece would make {_piece(by_gain)} by likelihood gain, and {_piece(by_ratio)} by the ratio that "
-        "is usually taught for it."
+        f"{sentence} WordPiece would make {_piece(by_gain)} by likelihood gain, and {_piece(by_ratio)} by the ratio "
+        "that is usually taught for it."
     )
 
 
@@ -102,13 +103,13 @@ def tried(longer: Sequence[str], *, more: int) -> str:
 def weighed(table: pd.DataFrame) -> str:
     """Fill the counts into the ratio, and give the gain, for the pair that each rule prefers; table: of `pairs`."""
     rows = dict.fromkeys([0, int(table["gain"].idxmax()), int(table["ratio"].idxmax())])
-    said = []
+    clauses = []
     for row in table.rename(columns={"count": "count_ab"}).loc[list(rows)].itertuples():
-        said.append(
+        clauses.append(
             f"{_piece(row.piece)}: count(ab) / (count(a) count(b)) = {row.count_ab} / ({row.first_count} · "
             f"{row.second_count}) = {number(row.ratio)}, gain {number(row.gain)} nats"
         )
-    return ". ".join(said) + "."
+    return ". ".join(clauses) + "."
 
 
 def no_merges(*, least: int, pieces: int) -> str:
@@ -120,25 +121,25 @@ def no_merges(*, least: int, pieces: int) -> str:
 
 def matched(word: str, *, pieces: Sequence[str], bpe: Sequence[str], model: str, by_model: Sequence[str]) -> str:
     """Say how a word is cut by WordPiece, by BPE's merges and by a model's vocabulary; "" for no model."""
-    said = f"WordPiece takes, from the left, the longest piece that fits: {token(word)} becomes {_listed(pieces)}."
+    sentence = f"WordPiece takes, from the left, the longest piece that fits: {token(word)} becomes {_listed(pieces)}."
     if tuple(pieces) == ("[UNK]",):
-        said = f"A part of {token(word)} fits no piece of this corpus, so WordPiece calls the whole word unknown."
-    said += f" BPE joins its merges in the order in which they were learned: {_listed(bpe)}."
-    return f"{said} In {model}'s vocabulary: {_listed(by_model)}." if model else said
+        sentence = f"A part of {token(word)} fits no piece of this corpus, so WordPiece calls the whole word unknown."
+    sentence += f" BPE joins its merges in the order in which they were learned: {_listed(bpe)}."
+    return f"{sentence} In {model}'s vocabulary: {_listed(by_model)}." if model else sentence
 
 
-def likeliest(word: str, found: Sequence[Segmentation], scores: dict[str, float]) -> str:
+def likeliest(word: str, cuts: Sequence[Segmentation], scores: dict[str, float]) -> str:
     """Say which cut of a word is the likeliest, with its sum, and how far behind the next is."""
-    best = found[0]
+    best = cuts[0]
     parts = [scores[piece] for piece in best.pieces if piece in scores]
-    said = f"Unigram cuts {token(word)} into {_listed(best.pieces)}"
+    clause = f"Unigram cuts {token(word)} into {_listed(best.pieces)}"
     terms = "".join(f" − {number(-part)}" for part in parts).replace(" − ", "−", 1)
     filled = f"{terms} = " if 1 < len(parts) == len(best.pieces) else ""
-    said += f": log P = {filled}{signed(best.log_probability)} nats"
-    if len(found) > 1:
-        behind = number(best.log_probability - found[1].log_probability)
-        said += f". The next best, {_listed(found[1].pieces)}, is {behind} behind"
-    return f"{said}."
+    clause += f": log P = {filled}{signed(best.log_probability)} nats"
+    if len(cuts) > 1:
+        behind = number(best.log_probability - cuts[1].log_probability)
+        clause += f". The next best, {_listed(cuts[1].pieces)}, is {behind} behind"
+    return f"{clause}."
 
 
 def pruned(*, next_to_go: Sequence[str], last_to_go: Sequence[str], pieces: int) -> str:

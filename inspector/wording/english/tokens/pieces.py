@@ -67,11 +67,11 @@ def cutting(
     times: float,
     model: str,
 ) -> str:
-    """Say how long the text is in each vocabulary, what it costs, and what is unknown.
+    """Say how long the text is in each vocabulary, what that costs, and how much is unknown.
 
-    characters, words, pieces: tokens of the text as each; unknown: the share of each that is. vocabulary: of the model.
-    blanks: False for a text without any, which is one word. times: the cells of a map of the longest of the three over
-    those of the shortest.
+    characters, words, pieces: tokens of the text in each vocabulary; unknown: the share of unknown tokens in each.
+    vocabulary: the size of the model's. blanks: False for a text without blanks, which is one word. times: the cells of
+    the longest vocabulary's map over the cells of the shortest.
     """
     as_words = f"{words:,} as words" if blanks else f"{words:,} as words, for it has no blanks,"
     counts = (
@@ -100,20 +100,20 @@ def explained(*, model: str, pieces: int, blanks: bool) -> str:
 def trade_off(
     *, model: str, width: int, tokens: int, shortest: int, vocabulary: int, flops: int | None, encoder: bool
 ) -> str:
-    """Fill the numbers into n² and V D, and say what BERT does; tokens: of the sidebar's model.
+    """Fill the numbers into n² and V D, and say what BERT does; tokens: counted by the sidebar's model.
 
     encoder: True where only an encoder-decoder's encoder is counted.
     """
-    said = (
+    sentence = (
         f"{model}: n² = {tokens:,}² = {tokens**2:,} cells of a map, against {shortest:,}² = {shortest**2:,} for the "
         f"shortest way; V · D = {vocabulary:,} · {width:,} = {vocabulary * width:,} numbers in the embedding. The "
         f"table counts what {model}'s sizes would cost with each vocabulary."
     )
     if flops is not None:
         where = "the encoder" if encoder else "all layers"
-        said += f" Scores and mix, the part that grows with n², take 4 n² H E FLOPs a layer, {flops:,} in {where}."
+        sentence += f" Scores and mix, the part that grows with n², take 4 n² H E FLOPs a layer, {flops:,} in {where}."
     return (
-        f"{said} Small units know every text and make it long; words keep it short and know little. Pieces lie "
+        f"{sentence} Small units know every text and make it long; words keep it short and know little. Pieces lie "
         "between: BERT reads WordPiece with 30,522 pieces, which its paper rounds to 30,000 (Devlin et al. 2019), and "
         "its Chinese version cuts Chinese into single characters. BPE: Sennrich et al. 2016; WordPiece: Schuster & "
         "Nakajima 2012; unigram: Kudo 2018."

@@ -43,9 +43,9 @@ def not_counted(reason: str) -> str:
 
 
 def shown(*, rule: str, tokens: int, cells: int, needed: int | None, layers: int, model: str) -> str:
-    """Say how many cells a rule leaves, and how many layers it takes to reach everything.
+    """Say how many cells a rule leaves, and after how many layers every token reaches every token.
 
-    rule: of RULES. needed: layers until every token can reach every token, None for never. layers: of the model.
+    rule: a name of RULES. needed: layers until every token reaches every token, None for never. layers: the model's.
     """
     return (
         f"{RULES[rule]}: of {tokens:,} × {tokens:,} cells {cells:,} are seen "
@@ -139,7 +139,7 @@ def formula(pattern: Pattern, tokens: int) -> str:
 
 
 def about(rule: str) -> str:
-    """Say what a rule is and whose it is."""
+    """Say what a rule is and which paper it comes from."""
     return {
         "full": "Every query sees every key (Vaswani et al. 2017).",
         "causal": "A query sees itself and what stands before it, as in every model that writes. It is half of full "

@@ -55,11 +55,11 @@ POOLINGS = {"cls": "[CLS]", "mean": "Mean of all tokens"}
 
 
 @dataclass(frozen=True)
-class Ranked:
-    """One pooling's ranks of paraphrases.
+class Ranks:
+    """The ranks of paraphrases under one pooling.
 
-    mean: the mean rank, 1 at best; first: how many sentences have theirs first. apart, within: the mean cosine of
-    sentences that are no pair, NaN for a single pair, and of pairs.
+    mean: the mean rank, 1 at best; first: the number of sentences whose paraphrase ranks first. within: the mean cosine
+    of paraphrases; apart: of other sentences, NaN for a single pair.
     """
 
     mean: float
@@ -99,8 +99,8 @@ def alone(*, agreement: float, model: str) -> str:
     )
 
 
-def pooled(*, cls: Ranked, mean: Ranked, sentences: int, model: str) -> str:
-    """Say which pooling finds the paraphrases better; sentences: how many have one."""
+def pooled(*, cls: Ranks, mean: Ranks, sentences: int, model: str) -> str:
+    """Say which pooling finds the paraphrases better; sentences: the number of sentences with a paraphrase."""
     by_mean, by_cls = _first(mean, sentences), _first(cls, sentences)
     if mean.mean < cls.mean:
         verdict = "By mean rank the mean of all tokens is the better sentence vector here"
@@ -123,7 +123,7 @@ def numbers(*, cls: float, mean: float, chance: float, agreement: float) -> list
     ]
 
 
-def apart(*, cls: Ranked, mean: Ranked) -> str:
+def apart(*, cls: Ranks, mean: Ranks) -> str:
     """Say how far paraphrases stand out of all other pairs, for both poolings."""
     if cls.apart != cls.apart:  # NaN: a single pair
         return ""
@@ -160,7 +160,7 @@ def _base(model: str) -> str:
 
 
 def not_apart(reason: str) -> str:
-    """Say why what is the own of [CLS] is not drawn."""
+    """Say why the share that [CLS] keeps of its state is not drawn."""
     return f"What is its own is not told apart: {reason}."
 
 
@@ -170,31 +170,32 @@ def mixture(
     text: float,
     layer: int,
     most: float,
-    own: float | None,
+    own_share: float | None,
     miss: float,
     cosine: float,
     others: float,
 ) -> str:
     """Say whether the last state of [CLS] is a weighted average of the other tokens.
 
-    itself: its weight on itself, mean over layers and heads, and layer: where it is largest, with most; text: its
-    weight on the text. own: the part of its state after attention that is its own, None where it was not seen. miss,
-    cosine: of the nearest weighted average of the other tokens' last states; others: the mean miss of the other tokens.
+    itself: the weight of [CLS] on itself, mean over layers and heads; layer, most: the layer where that weight is
+    largest, and the weight; text: the weight of [CLS] on the text. own_share: the part of its state after attention
+    that comes from itself, None where unseen. miss, cosine: of the nearest weighted average of the other tokens' last
+    states; others: the mean miss of the other tokens.
     """
-    kept = (
+    residual = (
         ""
-        if own is None
-        else f" After attention {percent(own)} of its state is its own, mean over layers: the residual stream "
+        if own_share is None
+        else f" After attention {percent(own_share)} of its state is its own, mean over layers: the residual stream "
         "carries it past."
     )
     return (
         f"**[CLS] is more than a weighted average of the others.** It gives {percent(itself)} of its attention "
         f"to itself, mean over layers (layer {layer}: {percent(most)}), and {percent(text)} to the "
-        f"text.{kept} The weighted average of the other last states that comes nearest to its own still misses it by "
-        f"{percent(miss)} of its length (zero would miss by 100 %; cosine {number(cosine)}); for the other "
+        f"text.{residual} The weighted average of the other last states that comes nearest to its own still misses it "
+        f"by {percent(miss)} of its length (zero would miss by 100 %; cosine {number(cosine)}); for the other "
         f"tokens the nearest average misses by {percent(others)}."
     )
 
 
-def _first(ranked: Ranked, sentences: int) -> str:
+def _first(ranked: Ranks, sentences: int) -> str:
     return f"{ranked.first} of {count_of(sentences, 'sentence')} (mean rank {number(ranked.mean)})"

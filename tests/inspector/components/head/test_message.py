@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inspector.components.head import HeadMessage, HeadOptions, Linked, Part, Segments, Whole
+from inspector.components.head import ColouredHead, HeadMessage, HeadOptions, LinkedTokens, Segments, WholeMap
 from inspector.plots import theme
 from inspector.row_statistics import RowStatistics
 from tests.inspector.components.messages import COLOURS, attention, digest, unpack
@@ -38,7 +38,7 @@ def test_rows_travel_to_a_millionth_and_512_tokens_stay_small():
 
 
 def test_linked_tokens_travel_with_their_numbers():
-    linked = Linked("pair", (None, 3), (0, None))
+    linked = LinkedTokens("pair", (None, 3), (0, None))
     weights = np.eye(2, dtype=np.float32)
     arguments = {"queries": ["a", "b"], "keys": ["a", "b"], "colours": COLOURS}
     header, _ = unpack(HeadMessage(weights, linked=linked, **arguments).to_bytes(), "<f4")
@@ -54,8 +54,8 @@ def test_several_heads_and_the_whole_travel_behind_their_mean():
         queries=list("abc"),
         keys=list("vwxyz"),
         colours=COLOURS,
-        parts=[Part("head 3", maps[0]), Part("head 7", maps[1])],
-        whole=Whole(900, 800, picture),
+        parts=[ColouredHead("head 3", maps[0]), ColouredHead("head 7", maps[1])],
+        whole=WholeMap(900, 800, picture),
         options=HeadOptions(lines="top3", tokens="\n"),
         segments=Segments((0, 0, 1), (0, 0, 0, 1, 1)),
     ).to_bytes()
@@ -74,7 +74,7 @@ def test_more_heads_than_fit_are_refused_with_the_way_out():
     small, large = np.eye(2, dtype=np.float32), np.zeros((400, 400), np.float32)
     for weights, count in ((small, 7), (large, 2)):
         tokens = ["a"] * len(weights)
-        parts = [Part("head", weights)] * count
+        parts = [ColouredHead("head", weights)] * count
         with pytest.raises(ValueError, match=r"room for 6 heads and 1,200,000 bytes\. Choose fewer"):
             HeadMessage(weights, queries=tokens, keys=tokens, colours=COLOURS, parts=parts).to_bytes()
 
@@ -88,7 +88,7 @@ def test_options_that_there_are_not_are_refused(option):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"parts": [Part("head 3", np.zeros((2, 3), np.float32))]}, "head 3 has the shape"),
+        ({"parts": [ColouredHead("head 3", np.zeros((2, 3), np.float32))]}, "head 3 has the shape"),
         ({"segments": Segments((0,), (0, 1))}, "segments of 1 queries and 2 keys"),
         ({"keys": ["a"]}, "2 queries and 1 keys"),
         ({"chosen": 2}, "chosen query 2"),
@@ -97,7 +97,7 @@ def test_options_that_there_are_not_are_refused(option):
         ({"colours": {"light": ("#fff", "#000")}}, "'dark'; it has 0"),
         ({"rows": RowStatistics(2, (0.1,), None)}, "1 rows' numbers for 2 queries"),
         (
-            {"linked": Linked("pair", (0,), (0, 1))},
+            {"linked": LinkedTokens("pair", (0,), (0, 1))},
             "linked numbers of 1 queries and 2 keys; the map has 2 and 2",
         ),
     ],
@@ -143,11 +143,11 @@ def test_the_bytes_are_those_of_before():
         weights,
         **texts,
         chosen=1,
-        linked=Linked("pair", (None, 1, 2), (0, 1, None, 3)),
+        linked=LinkedTokens("pair", (None, 1, 2), (0, 1, None, 3)),
         rows=RowStatistics(4, (0.1, 0.2, 1.23456789), (1.0, 2.0, -3.3333333)),
         segments=Segments((0, 0, 1), (0, 0, 1, 1)),
         options=HeadOptions("top3", "ab", "a"),
-        parts=[Part("head 1", weights), Part("head 2", weights)],
-        whole=Whole(90, 80, np.arange(6, dtype=np.uint8).reshape(2, 3)),
+        parts=[ColouredHead("head 1", weights), ColouredHead("head 2", weights)],
+        whole=WholeMap(90, 80, np.arange(6, dtype=np.uint8).reshape(2, 3)),
     )
     assert digest(full.to_bytes()) == "d10db845ecae4dc3"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.questions.record.question import Whole
+from inspector.questions.record.question import LongExperiment
 from inspector.questions.themes.costs import AGAINST_FFN, THEME
 from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
@@ -33,7 +33,7 @@ def test_93_the_ffn_costs_more_below_twice_the_width(answer: Ask):
 
 def test_93_the_clock_ran_once():
     whole = AGAINST_FFN.whole
-    assert isinstance(whole, Whole)
+    assert isinstance(whole, LongExperiment)
     assert whole.stored is not None
     assert not whole.parts[0].holds(whole.stored.numbers)  # at 32 tokens: 0.4 in claims.md, d = 768
     assert set(whole.stored.numbers) == set(whole.numbers)

@@ -99,7 +99,7 @@ def test_49_concatenation_is_a_sum_too(answer: Ask):
 def test_49_what_heads_write_is_what_the_layer_adds():
     loaded = models.load("minilm")
     subject = Subject(loaded, examples.FIRST)
-    found = several_heads.written(subject)
+    found = several_heads.head_outputs(subject)
     blocks = record_blocks(loaded, record(loaded, examples.FIRST))
     layer = blocks.of("encoder")[found.layer]
     matrix = layer.matrix("out")

@@ -90,12 +90,12 @@ def test_120_the_order_of_values_is_what_changes():
     weight = subject.loaded.network.get_parameter(matrix.name)
     states = torch.randn(1, 5, weight.shape[1], generator=torch.Generator().manual_seed(0))
     order = torch.tensor([4, 2, 0, 1, 3])
-    with found_in_heads._Shuffled({weight.data_ptr(): matrix}, order):
+    with found_in_heads._ShuffledValues({weight.data_ptr(): matrix}, order):
         mixed = torch.nn.functional.linear(states, weight)
     assert torch.equal(mixed, torch.nn.functional.linear(states, weight)[:, order])
     ids = torch.tensor([subject.trace.encoding.ids])
     same = torch.arange(ids.shape[1])
-    with torch.inference_mode(), found_in_heads._Shuffled({weight.data_ptr(): matrix}, same) as mode:
+    with torch.inference_mode(), found_in_heads._ShuffledValues({weight.data_ptr(): matrix}, same) as mode:
         states = subject.loaded.run(ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))[0]
     assert mode.met == 1
     assert_close(states, subject.trace.hidden, relative=1e-5)

@@ -58,7 +58,7 @@ def test_ways_are_joined_and_none_is_said() -> None:
     assert words.ways(()) == (
         "This model adds no vector for a token's place; if it knows the order, then in another way."
     )
-    assert words.alike(own=False, near=-0.5, far=0.25, apart=2, within=None) == (
+    assert words.alike(by_model=False, near=-0.5, far=0.25, apart=2, within=None) == (
         "On this text the vectors of the paper's table, for comparison, have a mean cosine of −0.500 between "
         "neighbours and 0.250 between places 2 apart."
     )

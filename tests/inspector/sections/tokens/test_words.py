@@ -9,10 +9,10 @@ from inspector.sections.tokens.both import late_token
 from inspector.sections.tokens.both import moved as moved_by
 from inspector.text import Named
 from inspector.wording.english.tokens import both, masking, vector
-from inspector.wording.english.tokens.both import Moved
-from inspector.wording.english.tokens.vector import Ranked
+from inspector.wording.english.tokens.both import TokenChange
+from inspector.wording.english.tokens.vector import Ranks
 
-GOOD, POOR = Ranked(1.0, 4, 0.2, 0.9), Ranked(2.0, 1, 0.5, 0.6)
+GOOD, POOR = Ranks(1.0, 4, 0.2, 0.9), Ranks(2.0, 1, 0.5, 0.6)
 
 
 def drawn(*fates: tuple[str, str, str], right: int, by_chance: bool = True) -> str:
@@ -48,14 +48,14 @@ def test_a_curve_that_does_not_fall_is_not_told_as_one_that_does() -> None:
     assert "a difference that chance explains" in rated(differs=False)
     assert "here more hidden tokens help" in rated((0.5, 0.9))
     assert "its files do not say" in rated(trained=None)
-    assert masking.fates(masked=0.6, kept=float("nan")) == ""
+    assert masking.fates(masked=0.6, unchanged=float("nan")) == ""
 
 
 @pytest.mark.parametrize(
     ("cls", "mean", "words"),
     [(POOR, GOOD, "the mean of all tokens is the better"), (GOOD, POOR, "[CLS] is the better"), (GOOD, GOOD, "alike")],
 )
-def test_the_better_vector_is_named(cls: Ranked, mean: Ranked, words: str) -> None:
+def test_the_better_vector_is_named(cls: Ranks, mean: Ranks, words: str) -> None:
     said = vector.pooled(cls=cls, mean=mean, sentences=4, model="M")
     assert words in said
     assert f"[CLS] for {cls.first} of 4" in said or f"[CLS] puts the paraphrase first for {cls.first} of 4" in said
@@ -63,7 +63,7 @@ def test_the_better_vector_is_named(cls: Ranked, mean: Ranked, words: str) -> No
 
 def test_one_sentence_has_no_pair() -> None:
     assert "Write a second sentence" in vector.alone(agreement=0.5, model="M")
-    alone = Ranked(1.0, 2, float("nan"), 0.9)
+    alone = Ranks(1.0, 2, float("nan"), 0.9)
     assert vector.apart(cls=alone, mean=alone) == ""
 
 
@@ -72,8 +72,8 @@ def test_only_a_state_that_stays_is_told_as_one() -> None:
         {"position": [0, 1, 2], "token": ["a", "tired", "b"], "change": [0.1, 0.2, 0.5], "largest": [0.4, 1.0, 2.0]}
     )
     moves = moved_by(table, token=1, put="was")
-    assert moves == Moved(Named("tired", 1, 1), "was", 0.1, 0.4)
-    stays = Moved(moves.changed, "was", 0.0, 0.0)
+    assert moves == TokenChange(Named("tired", 1, 1), "was", 0.1, 0.4)
+    stays = TokenChange(moves.changed, "was", 0.0, 0.0)
     named = {"encoder": "E", "decoder": "D"}
     said = both.both(cosine=0.5, same=True, moves=(moves, stays), **named)
     assert "E's earlier states move by 0.100, D's by 0" in said

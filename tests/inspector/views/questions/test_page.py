@@ -17,7 +17,14 @@ from inspector.questions.index import BY_NUMBER, QUESTIONS, THEMES
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above
 from inspector.questions.record.kinds import Kind
-from inspector.questions.record.question import Measured, Part, Published, Quantity, Stored, Whole
+from inspector.questions.record.question import (
+    ClaimPart,
+    Label,
+    LongExperiment,
+    Measurement,
+    PublishedNumber,
+    StoredRun,
+)
 from tests.inspector.views.page import HOSTILE, opened, pressed, said, turned, uploaded
 
 CHINESE = re.compile(r"[一-鿿]")
@@ -73,7 +80,7 @@ def test_a_theme_shows_its_questions_alone():
 def test_nothing_of_the_answer_stands_before_the_guess():
     app = opened("Questions", q="16")
     question = BY_NUMBER[16]
-    assert question.said.en.split(",")[0] in said(app).replace("&#44;", ",").replace("&#46;", ".")
+    assert question.claim.en.split(",")[0] in said(app).replace("&#44;", ",").replace("&#46;", ".")
     assert question.because.en[:20] not in said(app)
     assert badges(app) == []
     assert len(app.get("plotly_chart")) == 0
@@ -174,16 +181,18 @@ def test_the_whole_experiment_runs_when_asked_beside_what_is_stored(monkeypatch:
         for done in range(3):
             watch(done, 3)
             told.append((done, 3))
-        return Measured({"loss": 0.25})
+        return Measurement({"loss": 0.25})
 
-    whole = Whole(
+    whole = LongExperiment(
         run,
         Both("Three steps.", "三步。"),
-        (Part(Both("The loss is there.", "有损失。"), (above("loss", 0),)),),
-        {"loss": Quantity(Both("loss", "损失"), "nats")},
-        Stored({"loss": 0.75}, "python -m x", "0 to 2", "2026-01-01"),
+        (ClaimPart(Both("The loss is there.", "有损失。"), (above("loss", 0),)),),
+        {"loss": Label(Both("loss", "损失"), "nats")},
+        StoredRun({"loss": 0.75}, "python -m x", "0 to 2", "2026-01-01"),
     )
-    question = replace(BY_NUMBER[16], whole=whole, published={"median": Published("1", Both("the footnote", "脚注"))})
+    question = replace(
+        BY_NUMBER[16], whole=whole, published={"median": PublishedNumber("1", Both("the footnote", "脚注"))}
+    )
     monkeypatch.setitem(BY_NUMBER, 16, question)
     app = revealed(text="A whole text.")
     assert "Stored, not measured now" in html.unescape(said(app))
