@@ -107,7 +107,9 @@ def test_a_long_count_waits_for_its_turn_says_how_far_it_is_and_can_be_stopped(m
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     monkeypatch.setattr(progress.Bar, "draw", noted)
     app = opened("Costs", of="Your config")
-    app.text_area(key="pasted").set_value(json.dumps({**TINY, "model_type": "opt", "architectures": ["OPTForCausalLM"]}))
+    app.text_area(key="pasted").set_value(
+        json.dumps({**TINY, "model_type": "opt", "architectures": ["OPTForCausalLM"]})
+    )
     pressed(app, "Count it")
     assert "At 128 tokens" in said(app)
     assert "Counting this model" in works
