@@ -295,7 +295,7 @@ def test_reading_a_file_and_the_estimate_wait_for_their_turn(kept: Path, monkeyp
         return turn(work, **options)
 
     monkeypatch.setattr(queue, "turn", noted)
-    assert "3 texts: about" in said(uploaded_corpus(TEXTS.encode()))
+    assert "2 texts: about" in said(uploaded_corpus(b"Nobody estimated this.\nNor this."))
     assert works == ["Reading the file", "Estimating the work"]
 
 
@@ -304,7 +304,7 @@ def test_a_build_that_takes_too_long_is_left_to_the_command_line(kept: Path, mon
         return Estimate(seconds=build_panel.MOST_MINUTES * 60 + 1, nbytes=10, tried=3)
 
     monkeypatch.setattr(build_panel, "estimate", slow)
-    app = uploaded_corpus(TEXTS.encode())
+    app = uploaded_corpus(b"A text that takes long.")
     assert "a page builds for 15 minutes at most; give fewer, or use the command line" in said(app)
     assert "atlas_build" not in [button.key for button in app.button]
 
