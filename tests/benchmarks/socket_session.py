@@ -7,12 +7,15 @@ async with SocketSession.at("http://127.0.0.1:8501/") as session:
 
 from __future__ import annotations
 
+import asyncio
+import urllib.request
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileUploaderState, FileURLsRequest, UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
@@ -32,6 +35,8 @@ class SocketSession:
     _states: dict[str, WidgetState] = field(default_factory=dict)
     _page: str = ""
     _query: str = ""
+    _session: str = ""
+    _address: str = ""
 
     @classmethod
     @asynccontextmanager
@@ -39,7 +44,7 @@ class SocketSession:
         """Connect to the page at an address, and leave it when the block ends."""
         url = address.replace("http", "ws", 1) + "_stcore/stream"
         async with connect(url, max_size=None, subprotocols=["streamlit"], open_timeout=60) as socket:  # type: ignore[list-item]
-            yield cls(socket)
+            yield cls(socket, _address=address)
 
     async def open(self, page: str, **query: str) -> None:
         """Follow a link to a page by its address, in this session."""
@@ -66,6 +71,21 @@ class SocketSession:
             pressed[id] = WidgetState(id=id, trigger_value=True)
         await self._run(pressed, fragment=fragment)
 
+    async def upload(self, name: str, file: str, content: bytes) -> None:
+        """Give a file to a field, by its key or label."""
+        asked = FileURLsRequest(request_id="upload", file_names=[file], session_id=self._session)
+        await self.socket.send(BackMsg(file_urls_request=asked).SerializeToString())
+        urls = None
+        while urls is None:
+            heard = ForwardMsg.FromString(await self.socket.recv(decode=False))
+            if heard.WhichOneof("type") == "file_urls_response":
+                (urls,) = heard.file_urls_response.file_urls
+        await asyncio.to_thread(put, f"{self._address}{urls.upload_url.lstrip('/')}", file, content)
+        id, fragment = self.widgets[name]
+        info = UploadedFileInfo(name=file, size=len(content), file_id=urls.file_id, file_urls=urls)
+        self._states[id] = WidgetState(id=id, file_uploader_state_value=FileUploaderState(uploaded_file_info=[info]))
+        await self._run({}, fragment=fragment)
+
     async def _run(self, pressed: Mapping[str, WidgetState], *, fragment: str) -> None:
         message = BackMsg()
         asked = message.rerun_script
@@ -84,6 +104,8 @@ class SocketSession:
                 return
 
     def _note(self, heard: ForwardMsg) -> None:
+        if heard.WhichOneof("type") == "new_session":
+            self._session = heard.new_session.initialize.session_id
         if heard.WhichOneof("type") == "page_info_changed":
             self._query = heard.page_info_changed.query_string
         if heard.WhichOneof("type") != "delta":
@@ -98,3 +120,15 @@ class SocketSession:
         self.widgets[widget.id.split("-", 2)[-1]] = place
         if getattr(widget, "label", ""):
             self.widgets[widget.label] = place
+
+
+def put(url: str, file: str, content: bytes) -> None:
+    """Send a file to the address that the server gave for it, as the page does."""
+    with urllib.request.urlopen(urljoin(url, "/_stcore/health")) as answer:
+        cookie = answer.headers["Set-Cookie"].partition(";")[0]
+    edge = "edge-of-the-file"
+    start = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{file}"\r\n\r\n'
+    body = start.encode() + content + f"\r\n--{edge}--\r\n".encode()
+    headers = {"Content-Type": f"multipart/form-data; boundary={edge}", "Cookie": cookie}
+    headers["X-Xsrftoken"] = cookie.partition("=")[2]
+    urllib.request.urlopen(urllib.request.Request(url, data=body, headers=headers, method="PUT")).close()

@@ -14,20 +14,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from inspector.costs.counted.counting import Counted
 
 
-def count(config: Any) -> Counted:
+def count(config: Any, *, on_progress: Callable[[int, int], object] | None = None) -> Counted:
     """Count the FLOPs and parameters of a model from its configuration, by running its code without weights.
 
     config: of the project's Transformer, or of transformers. What the model's code multiplies is counted, whatever a
-    mask hides of it. Experts are counted as many as a token chooses.
+    mask hides of it. Experts are counted as many as a token chooses. on_progress: is called with the lengths that are
+    counted, and how many there will be; what it raises ends the count.
 
     Raises ValueError for a configuration that no model can be built from, or whose code does not run.
     """
     from inspector.costs.counted.counting import counted_of  # transformers, which takes seconds
 
-    return counted_of(config)
+    return counted_of(config, on_progress=on_progress)
 
 
 def saved_bytes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,6 +25,7 @@ from models.huggingface.block_sparse import longest_in_full
 from models.loaded import Shape
 from models.transformer.config import TransformerConfig
 
+OnProgress = Callable[[int, int], object]
 MOST_TOKENS = 10**9
 _FITTED = (6, 9, 14, 23)  # lengths; three make a parabola, the fourth proves it
 _LOCAL = re.compile(r"window|chunk|block_size|radius|local_attention|index_topk|lsh_|segment_means")
@@ -216,9 +217,9 @@ class Counted:
         return (tokens, target) if self.shape == "encoder-decoder" else (tokens,)
 
 
-def counted_of(config: Any) -> Counted:
+def counted_of(config: Any, *, on_progress: OnProgress | None = None) -> Counted:
     """Count a model from its configuration (see `inspector.costs.count`)."""
-    return _Model(config).counted()
+    return _Model(config).counted(on_progress)
 
 
 class _Model:
@@ -232,9 +233,9 @@ class _Model:
         self._counts: dict[tuple[Lengths, bool], Mapping[Row, int]] = {}
         self._roles: dict[bool, tuple[list[Product], list[Role]]] = {}
 
-    def counted(self) -> Counted:
+    def counted(self, on_progress: OnProgress | None) -> Counted:
         original = self.subject(0)
-        formula = self.derive()
+        formula = self.derive(on_progress=on_progress)
         products, roles = self._named(step=False)
         own = parameters.rows(original.network, products, roles, output=original.output)
         order = list(dict.fromkeys([*self._rows(products, roles), *own]))
@@ -271,7 +272,7 @@ class _Model:
             matched = self._assign(trace.products)
         return self._rows(trace.products, matched)
 
-    def derive(self, *, step: bool = False) -> Formula | None:
+    def derive(self, *, step: bool = False, on_progress: OnProgress | None = None) -> Formula | None:
         """Find the polynomial of every row; None where there is none."""
         shape = self.subject(0).shape
         two = shape == "encoder-decoder"
@@ -279,7 +280,9 @@ class _Model:
         counts: dict[Lengths, Mapping[Row, int]] = {}
         plain = Basis(2 if two else 1, degree)
         for lengths, bases in self._stages(plain):
-            for at in lengths:
+            for done, at in enumerate(lengths):
+                if on_progress is not None:
+                    on_progress(len(counts), len(counts) + len(lengths) - done)
                 try:
                     counts[at] = self.count(at, step=step)
                 except ValueError:

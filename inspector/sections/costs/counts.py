@@ -58,8 +58,9 @@ def counted(subject: Subject, sizes: Configuration | None = None) -> Counted:
     sizes = subject.configuration if sizes is None else sizes
 
     def make() -> Counted:
-        with failures.told(words.COUNTING_MODEL, instead=words.ANOTHER_MODEL):
-            return costs.count(sizes.config)
+        told = failures.told(words.COUNTING_MODEL, instead=words.ANOTHER_MODEL)
+        with told, subject.progress(words.COUNTING_MODEL, unit=words.COUNTED_LENGTH) as on_progress:
+            return costs.count(sizes.config, on_progress=on_progress)
 
     return subject.of_all(("costs", sizes.key), make)
 

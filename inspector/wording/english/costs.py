@@ -60,7 +60,7 @@ VALUES: dict[Value, str] = {
 }
 UNITS: dict[Value, str] = {"flops": "FLOP", "activation_bytes": "B", "cache_bytes": "B"}
 COUNTING = "Counting: the model's code runs once without weights (the first model of a kind loads its code)"
-COUNTING_MODEL, ANOTHER_MODEL = "Counting this model", "Choose another one."
+COUNTING_MODEL, COUNTED_LENGTH, ANOTHER_MODEL = "Counting this model", "length", "Choose another one."
 
 
 BY_COMPONENT = "{} by component"

@@ -216,3 +216,17 @@ def test_a_norm_outside_the_layers_is_the_heads_where_it_stands_in_the_head_alon
     table = costs.count(BertConfig(**sizes, architectures=["BertForMaskedLM"])).table(tokens=8)
     norms = table[table.component == "norm"].groupby("part").parameters.sum()
     assert norms[norms > 0].to_dict() == {"norm": (1 + 2 * 2) * 2 * 16, "head": 2 * 16}  # gamma and beta of each
+
+
+def test_a_count_says_how_far_it_is_and_can_be_ended() -> None:
+    config = GPT2Config(n_layer=2, n_embd=16, n_head=2, vocab_size=20, architectures=["GPT2LMHeadModel"])
+    said: list[tuple[int, int]] = []
+    costs.count(config, on_progress=lambda done, total: said.append((done, total)))
+    assert [done for done, _ in said] == list(range(len(said)))
+    assert said[-1] == (len(said) - 1, len(said))
+
+    def stop(done: int, total: int) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        costs.count(config, on_progress=stop)

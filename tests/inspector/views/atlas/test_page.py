@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,10 @@ from streamlit.testing.v1 import AppTest
 import models
 from inspector import atlas
 from inspector.atlas import library
+from inspector.atlas.estimate import Estimate
 from inspector.atlas.measures import NAMES
+from inspector.views.atlas import build_panel
+from inspector.views.server import queue
 from tests.inspector.views.page import HOSTILE, opened, pressed, said
 
 PAGE = "Atlas"
@@ -280,6 +285,28 @@ def test_a_file_is_read_once(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "python -m inspector.atlas build" in said(refused.run())
     assert len(paths) == 2
     assert not any(path.exists() for path in paths)
+
+
+def test_reading_a_file_and_the_estimate_wait_for_their_turn(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    works, turn = list[str](), queue.turn
+
+    def noted(work: str, **options: Any) -> AbstractContextManager[None]:
+        works.append(work)
+        return turn(work, **options)
+
+    monkeypatch.setattr(queue, "turn", noted)
+    assert "2 texts: about" in said(uploaded_corpus(b"Nobody estimated this.\nNor this."))
+    assert works == ["Reading the file", "Estimating the work"]
+
+
+def test_a_build_that_takes_too_long_is_left_to_the_command_line(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*given: object) -> Estimate:
+        return Estimate(seconds=build_panel.MOST_MINUTES * 60 + 1, nbytes=10, tried=3)
+
+    monkeypatch.setattr(build_panel, "estimate", slow)
+    app = uploaded_corpus(b"A text that takes long.")
+    assert "a page builds for 15 minutes at most; give fewer, or use the command line" in said(app)
+    assert "atlas_build" not in [button.key for button in app.button]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 import models
 from inspector.text import quantity
+from inspector.views.server import queue
+from inspector.views.server.shared import Shared
+from inspector.views.server.turns import Turns
 from inspector.views.shell import progress
 from tests.inspector.views.page import numbers, opened, pressed, said
 
@@ -87,6 +90,30 @@ def test_a_pasted_config_is_counted_and_a_hostile_one_gets_a_sentence() -> None:
         assert not app.exception
         assert sentence in said(app)
     assert app.text_area(key="pasted").value == json.dumps(TINY)
+
+
+def test_a_long_count_waits_for_its_turn_says_how_far_it_is_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    line, works, bars = Turns(1), list[str](), list[str]()
+    taken, draw = line.taken, progress.Bar.draw
+
+    def noted(self: progress.Bar, done: float, total: float, words: str, *, now: bool = False) -> None:
+        bars.append(f"{words}, {self.stop}")
+        draw(self, done, total, words, now=now)
+
+    monkeypatch.setattr(
+        line, "taken", lambda visitor, *, work, tell: works.append(work) or taken(visitor, work=work, tell=tell)
+    )
+    monkeypatch.setattr(queue, "turns", Shared(lambda: line))
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress.Bar, "draw", noted)
+    app = opened("Costs", of="Your config")
+    app.text_area(key="pasted").set_value(
+        json.dumps({**TINY, "model_type": "opt", "architectures": ["OPTForCausalLM"]})
+    )
+    pressed(app, "Count it")
+    assert "At 128 tokens" in said(app)
+    assert "Counting this model" in works
+    assert "Counting this model: length 1 of 4, stop Counting this model" in bars
 
 
 def test_the_clock_is_asked_for_and_gives_milliseconds_for_the_same_bars() -> None:

@@ -11,7 +11,15 @@ from typing import Any, TypeVar
 
 import pytest
 import streamlit as st
+from streamlit.proto.BackMsg_pb2 import BackendOperationRequest as Operation
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.BackMsg_pb2 import DataframeChunkRequestPayload as DataframeChunk
+from streamlit.proto.BackMsg_pb2 import DeferredFileRequestPayload as DeferredFile
+from streamlit.proto.BackMsg_pb2 import InstallSkillsRequestPayload as InstallSkills
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.Common_pb2 import FileURLsRequest
 
+from inspector.views.server import frames
 from inspector.views.server.gate import Gate, Rules, headers
 
 T = TypeVar("T")
@@ -19,6 +27,27 @@ ROOT = Path(__file__).parents[4]
 HOST = b"localhost:8443"
 OWN, FOREIGN = (b"origin", b"https://localhost:8443"), (b"origin", b"https://localhost.evil.example")
 FTP = (b"origin", b"ftp://localhost:8443")
+
+
+@pytest.mark.parametrize(
+    ("message", "goes_on"),
+    [
+        (BackMsg(rerun_script=ClientState()), True),
+        (BackMsg(stop_script=True), True),
+        (BackMsg(file_urls_request=FileURLsRequest()), True),
+        (BackMsg(app_heartbeat=True), True),
+        (BackMsg(backend_operation_request=Operation(deferred_file=DeferredFile())), True),
+        (BackMsg(backend_operation_request=Operation(dataframe_chunk=DataframeChunk())), True),
+        (BackMsg(backend_operation_request=Operation(install_skills=InstallSkills())), False),
+        (BackMsg(backend_operation_request=Operation()), False),
+        (BackMsg(clear_cache=True), False),
+        (BackMsg(), False),
+    ],
+    ids=lambda value: str(value).replace("\n", "")[:60],
+)
+def test_a_message_that_no_page_needs_does_not_go_on(message: BackMsg, *, goes_on: bool) -> None:
+    frame = message.SerializeToString()
+    assert frames.needed(frame) == (frame if goes_on else None)
 
 
 class Inner:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from inspector.views.server import queue, turns
 from inspector.views.server.shared import Shared
 from inspector.views.server.turns import Place, Turns
-from tests.inspector.views.page import until
+from tests.inspector.views.page import forget, until
 
 
 def page() -> None:
@@ -32,6 +32,15 @@ def page_that_loads() -> None:
 
     with queue.loading("Loading the model"):
         st.text("loaded")
+
+
+def page_of_a_model_and_a_variant() -> None:
+    import streamlit as st
+
+    from inspector.views.shell import available_models
+
+    for id in ("own-decoder", "own-decoder?scale=none"):
+        st.text(available_models.load(id).card.id)
 
 
 def page_with_a_bar() -> None:
@@ -98,6 +107,16 @@ def test_a_model_is_loaded_while_long_work_goes_on(long_work: Turns) -> None:
         app = AppTest.from_function(page_that_loads).run(timeout=60)
         loaded.set()
     assert (texts(app), len(app.info)) == (["loaded"], 0)
+
+
+def test_the_page_s_models_and_switches_are_loaded_while_long_work_goes_on(long_work: Turns) -> None:
+    forget()
+    loaded = threading.Event()
+    with another_works(long_work, while_=lambda: not (loaded.is_set() or long_work.waiting)):
+        app = AppTest.from_function(page_of_a_model_and_a_variant).run(timeout=60)
+        assert long_work._line, "neither waited for the other's work to end"
+        loaded.set()
+    assert (texts(app), len(app.info)) == (["own-decoder", "own-decoder?scale=none"], 0)
 
 
 def test_those_who_load_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from time import sleep
-from typing import Any
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg, DeferredFileRequestPayload
@@ -21,9 +15,11 @@ from streamlit.proto.BackMsg_pb2 import InstallSkillsRequestPayload as InstallSk
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
 
-ROOT = Path(__file__).parents[4]
+from tests.inspector.views.server.served import Server
+from tests.inspector.views.server.served import served as serve
+
 APP = """
 import os
 from dataclasses import replace
@@ -53,50 +49,13 @@ RERUN = BackMsg(rerun_script=ClientState())
 pytestmark = pytest.mark.heavy
 
 
-@dataclass(frozen=True)
-class Server:
-    """A running server: host and port, and its log."""
-
-    host: str
-    log: Path
-
-    def socket(self, *, session: str = "", **headers: str) -> ClientConnection:
-        """Open a websocket; session: the one that a page takes up again."""
-        protocols: Any = ["streamlit", *(["none", session] if session else [])]
-        address = f"ws://{self.host}/_stcore/stream"
-        return connect(address, subprotocols=protocols, additional_headers=headers, max_size=None, open_timeout=60)
-
-
 @contextmanager
 def served(folder: Path, *, silence: float = 600, **environment: str) -> Iterator[Server]:
+    """Serve a small page behind the gate; silence: the seconds that a socket may ask for nothing."""
     (folder / "app.py").write_text(APP, encoding="utf-8")
     (folder / "page.py").write_text(PAGE, encoding="utf-8")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    host, log = f"127.0.0.1:{port}", folder / "log.txt"
-    command = [sys.executable, "-m", "streamlit", "run", str(folder / "app.py"), "--server.headless=true"]
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("HEADLIGHT_")}
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            [*command, f"--server.port={port}"],
-            cwd=ROOT,
-            env=variables | {"SILENCE": str(silence)} | environment,
-            stdout=output,
-            stderr=output,
-        )
-    try:
-        while process.poll() is None:
-            try:
-                urllib.request.urlopen(f"http://{host}/_stcore/health", timeout=60)
-                break
-            except OSError:
-                sleep(0.05)
-        assert process.poll() is None, log.read_text(encoding="utf-8")
-        yield Server(host, log)
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
+    with serve(folder / "app.py", folder, SILENCE=str(silence), **environment) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
