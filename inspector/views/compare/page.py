@@ -9,6 +9,7 @@ import streamlit as st
 from inspector import alignment
 from inspector.text import number
 from inspector.views.compare import difference, downloads, further, panels
+from inspector.views.figures import map_options
 from inspector.views.shell import link, sentence, session
 from inspector.wording import compare as wording
 
@@ -22,7 +23,7 @@ bar, controls, maps = panels.places(names)
 with bar:
     panels.presets(inspected, names, opened=opened)
     subtracted = difference.choice(names)
-    options = panels.options()
+    options = map_options.choose(scales=True)
 
 shown = []
 for name, place in zip(names, controls, strict=True):

@@ -16,11 +16,12 @@ from inspector.alignment import Axis, Number
 from inspector.components.head import Beside, HeadMessage, Linked
 from inspector.examples import EXAMPLES
 from inspector.export import python
-from inspector.plots import attention, theme
+from inspector.plots import attention
 from inspector.text import plain
 from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
 from inspector.views.components import width
 from inspector.views.components.head import Choice, Step, head
+from inspector.views.figures.map_options import MapOptions
 from inspector.views.shell import available_models, link, open_site, recording_notes, session, site_words, widgets
 from inspector.views.shell.session import Inspected
 from inspector.wording import compare as wording
@@ -46,17 +47,6 @@ PRESETS: dict[Preset, str] = {
     "models": wording.MODELS_HELP,
     "texts": wording.TEXTS_HELP,
 }
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of all panels at once. lines: drawn under each map."""
-
-    hide: bool
-    words: bool
-    scale: theme.Scale
-    own_scale: bool
-    lines: bool
 
 
 @dataclass(frozen=True)
@@ -173,32 +163,6 @@ def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, in
         st.button("Add a panel", icon=":material/add:", key="add-panel", on_click=more)
 
 
-def options() -> Options:
-    """Draw the popover of what the reader changes of all panels at once."""
-    with st.popover("Options", icon=":material/tune:"):
-        hide = st.toggle(
-            "Hide special tokens",
-            key="hide",
-            bind=link.bind_switch("hide"),
-            help=wording.HIDE_HELP,
-        )
-        words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
-        root = st.toggle(
-            "Square-root colour",
-            key="sqrt",
-            bind=link.bind_switch("sqrt"),
-            help=wording.ROOT_HELP,
-        )
-        own = st.toggle(
-            "Own colour scale each",
-            key="own_scale",
-            bind=link.bind_switch("own_scale"),
-            help=wording.OWN_HELP,
-        )
-        lines = st.toggle("Lines under the maps", key="with_lines", bind=link.bind_switch("with_lines"))
-    return Options(hide, words, "sqrt" if root else "linear", own, lines)
-
-
 def places(names: Sequence[str]) -> tuple[DeltaGenerator, list[DeltaGenerator], list[DeltaGenerator]]:
     """The places of what concerns all panels, of each panel's controls, and of the maps and last their difference.
 
@@ -284,7 +248,7 @@ def open_in(name: str, layer: int, number: int, call: int = 0) -> None:
 
 
 def controls(
-    name: str, names: Sequence[str], inspected: Inspected, *, opened: tuple[int, int, int], options: Options
+    name: str, names: Sequence[str], inspected: Inspected, *, opened: tuple[int, int, int], options: MapOptions
 ) -> Panel | None:
     """Draw a panel's controls and return its map; None, with the reason in the page, for a text that cannot be read."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
@@ -304,7 +268,7 @@ def controls(
         trace = session.panel_trace(inspected, model=model, text=text)
         with place:
             stream = widgets.stream(trace.streams, key=key(name, "stream"))
-        whole = maps.arrange(trace, stream=stream, hide_special=options.hide, merge_words=options.words)
+        whole = maps.arrange(trace, stream=stream, hide_special=options.hide, merge_words=options.merge)
     except ValueError as error:
         session.show_problem(str(error))
         return None
@@ -366,7 +330,7 @@ def draw(
     panel: Panel,
     *,
     top: float,
-    options: Options,
+    options: MapOptions,
     numbers: tuple[tuple[Number, ...], tuple[Number, ...]],
     beside: Beside,
 ) -> None:

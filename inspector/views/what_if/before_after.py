@@ -13,7 +13,7 @@ from inspector import compare, maps
 from inspector.components.grid import changes, grid_bytes, roles
 from inspector.components.head import Beside, HeadMessage
 from inspector.interventions import Change, effects
-from inspector.plots import attention, theme
+from inspector.plots import attention
 from inspector.plots import interventions as figures
 from inspector.text import number
 from inspector.trace import Array, AttentionSite, Trace
@@ -21,21 +21,12 @@ from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import chart
 from inspector.views.figures.map_files import MapPicture
+from inspector.views.figures.map_options import MapOptions
 from inspector.views.shell import link, open_site, session, site_words, widgets
 from inspector.wording import what_if as wording
 
 MOST = 8  # heads in the table
 LINKED = ("mask_layer", "mask_call")
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of all maps at once. lines: drawn under each map."""
-
-    hide: bool
-    words: bool
-    scale: theme.Scale
-    lines: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +44,7 @@ class Seen:
     row: int
     number: int
     pinned: int | None
-    options: Options
+    options: MapOptions
     about: int
 
     @property
@@ -87,39 +78,19 @@ class Seen:
         return table[here & (table["call"] == site.call) if "call" in table else here].iloc[0]
 
 
-def options() -> Options:
-    """Draw the popover of what the reader changes of all maps at once."""
-    with st.popover("Options", icon=":material/tune:"):
-        hide = st.toggle(
-            "Hide special tokens",
-            key="hide",
-            bind=link.bind_switch("hide"),
-            help=wording.HIDE_HELP,
-        )
-        words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
-        root = st.toggle(
-            "Square-root colour",
-            key="sqrt",
-            bind=link.bind_switch("sqrt"),
-            help=wording.ROOT_HELP,
-        )
-        lines = st.toggle("Lines under the maps", key="with_lines", bind=link.bind_switch("with_lines"))
-    return Options(hide, words, "sqrt" if root else "linear", lines)
-
-
 def open_head(site: AttentionSite | None, number: int | None) -> None:
     """Choose a head before the run that follows the click; None: the most changed head."""
     open_site.choose(site, names=LINKED)
     link.assign("mask_head", number)
 
 
-def see(change: Change, *, stream: str, options: Options, about: Sequence[int] = ()) -> Seen | str:
+def see(change: Change, *, stream: str, options: MapOptions, about: Sequence[int] = ()) -> Seen | str:
     """Find the heads that moved and the open one; a sentence where the text is too long for whole maps.
 
     stream: whose heads. about: positions of the queries that the order of the heads is about, the first of them pinned
     where it is alone; none for all.
     """
-    shown = _arranged(change, stream=stream, hide=options.hide, words=options.words)
+    shown = _arranged(change, stream=stream, hide=options.hide, words=options.merge)
     if shown[0].is_long:
         return wording.too_long(keys=len(shown[0].keys.members), most=maps.WHOLE)
     changed = _changed(change, stream=stream, about=about)

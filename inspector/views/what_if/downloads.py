@@ -57,7 +57,7 @@ def change(
             trace,
             what,
             hide=seen.options.hide,
-            words=seen.options.words,
+            words=seen.options.merge,
             layer=site.layer,
             head=seen.number,
             stream=site.stream,

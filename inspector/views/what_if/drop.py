@@ -13,6 +13,7 @@ from inspector.components.grid import grid_bytes, roles
 from inspector.interventions import Dropped, effects
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
+from inspector.views.figures import map_options
 from inspector.views.shell import boundary, link, sentence, session, site_words, widgets
 from inspector.views.what_if import before_after, downloads, importance, predictions
 from inspector.views.what_if.swap import guessed_token
@@ -31,7 +32,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     try:
         with st.container(horizontal=True, vertical_alignment="center"):
             stream = widgets.stream(trace.streams)
-            options = before_after.options()
+            options = map_options.choose()
         hidden = guessed_token(trace, loaded)
         names = {name_of(head, trace): head for head in interventions.every_head(trace)}
         chosen = link.several("drop", default=(_first(trace),), allowed=list(names), but="")

@@ -13,7 +13,7 @@ from inspector.plots import interventions as draw
 from inspector.text import number, plain
 from inspector.trace import Trace
 from inspector.views.components import width
-from inspector.views.figures import chart
+from inspector.views.figures import chart, map_options
 from inspector.views.shell import boundary, link, sentence, session, widgets
 from inspector.views.what_if import before_after, downloads, predictions, token_choice
 from inspector.wording import what_if as wording
@@ -46,7 +46,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
                 "Several at once", key="several", bind=link.bind_switch("several"), help=wording.SEVERAL_HELP
             )
             stream = widgets.stream(trace.streams)
-            options = before_after.options()
+            options = map_options.choose()
         positions = token_choice.chosen(
             trace.encoding,
             name="token",

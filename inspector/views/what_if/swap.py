@@ -9,6 +9,7 @@ import streamlit as st
 from inspector import interventions
 from inspector.interventions import Swapped, effects
 from inspector.trace import Trace
+from inspector.views.figures import map_options
 from inspector.views.shell import boundary, link, sentence, session, widgets
 from inspector.views.what_if import before_after, downloads, predictions, token_choice
 from inspector.views.what_if.hide import telling
@@ -39,7 +40,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
                 width=280,
             )
             stream = widgets.stream(trace.streams)
-            options = before_after.options()
+            options = map_options.choose()
         hidden = guessed_token(trace, loaded, without=range(positions[0], positions[-1] + 1))
         swapped = _swapped(trace, loaded, positions[0], by=by, hidden=hidden)
         asked = predictions.ask(loaded, swapped)

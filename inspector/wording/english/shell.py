@@ -14,6 +14,8 @@ FOR_ALL = "For all pages; your text stays."
 STOPPED = "Stopped"
 KEPT = "Your text and the finished part are kept; press Inspect to continue."
 WITHOUT_PAGE = "The same numbers without the page:"
+HIDE_HELP = "The weights of a row then sum to what is left."
+OWN_SCALE_HELP = "Without it all maps share one colour scale."
 
 
 def looking(*, hub: bool, hub_variable: str, no_folders: bool, root_variable: str) -> str:
