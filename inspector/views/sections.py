@@ -6,15 +6,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from inspector.export import spreadsheet
-from inspector.plots.scene import Scene
-from inspector.plots.theme import Mode
 from inspector.sections import registry
 from inspector.sections.picks import Listed, Named, Step, Texts
 from inspector.sections.section import (
@@ -23,7 +19,6 @@ from inspector.sections.section import (
     Check,
     Choices,
     Figure,
-    File,
     Files,
     HeadMaps,
     Link,
@@ -47,6 +42,7 @@ from inspector.views.choices import assign, choose, clicked_cell, clicked_point
 from inspector.views.components import width
 from inspector.views.figures import chart, heads, matrix
 from inspector.views.shell import (
+    appearance,
     available_models,
     boundary,
     downloads,
@@ -207,7 +203,7 @@ def _places(section: Section) -> Top:
     said = st.container()
     left, right = st.columns(ASIDE, gap="medium") if section.aside else (st, st)  # a place in an empty one has a gap
     if section.behind:
-        left = left.popover(section.behind, icon=":material/edit_note:", type=widgets.quiet_button())
+        left = left.popover(section.behind, icon=":material/edit_note:", type=appearance.quiet_button())
     texts = left.container()
     choices = left.container(horizontal=True, vertical_alignment="bottom", gap="small")
     return Top(said, texts, choices, right.container())
@@ -259,7 +255,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
             _heading(block.heading)
             st.caption(block.text)
             if block.code:
-                with st.popover(words.PYTHON, type=widgets.quiet_button()):
+                with st.popover(words.PYTHON, type=appearance.quiet_button()):
                     widgets.python(block.code)
         case Problem():
             session.show_problem(block.text)
@@ -334,10 +330,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
                     else:
                         st.markdown(choice.label, width="content")
         case Files():
-            with st.container(horizontal=True, gap="small"):
-                for file in block.files:
-                    make = partial(_written, file, session.mode())
-                    downloads.button(file.name, make, file.meaning, label=file.label)
+            downloads.row(block.files)
         case Link():
             given = link.of_sidebar() | dict(block.given)
             icon = f":material/{registry.PAGES[block.page].icon}:"
@@ -374,18 +367,6 @@ def _lead(to: Link) -> None:
         query_params=link.of_sidebar() | dict(to.given),
         width="content",
     )
-
-
-def _written(file: File, mode: Mode) -> bytes:
-    """Write a file as its ending says."""
-    made, ending = file.make(mode), Path(file.name).suffix
-    if isinstance(made, bytes):
-        return made
-    if isinstance(made, str):
-        return made.encode()
-    if isinstance(made, Scene):
-        return made.png() if ending == ".png" else made.svg().encode()
-    return made.to_parquet(index=False) if ending == ".parquet" else spreadsheet.csv(made)
 
 
 def _heading(heading: str) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from inspector.export import python, spreadsheet
+from inspector.export import python
 from inspector.text import number, signed, visible
 from inspector.views.components.steps import Shown, steps
-from inspector.views.figures import chart, menu
+from inspector.views.figures import chart, save
 from inspector.views.shell import link, session, site_words, widgets
 from inspector.wording import attention as said
 
@@ -174,14 +174,8 @@ def _files(trace: Trace, cell: Explanation, *, name: str) -> None:
     def picture(mode: Mode) -> Scene:
         return draw_cell.slide(cell, mode=mode)
 
-    menu.draw(
-        name,
-        key="why",
-        pictures=lambda: menu.files(name, picture),
-        csv=lambda: spreadsheet.csv(explain.way(cell)),
-        slide=lambda: menu.slide(picture, name=f"{name}-slide", key="why"),
-        python=python.cell(trace, cell),
-    )
+    lines = python.cell(trace, cell)
+    save.figure(name, {"": picture}, table=lambda: explain.way(cell), key="why", python=lines)
 
 
 def _meaning(cell: Explanation, step: Step) -> str:

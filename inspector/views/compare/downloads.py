@@ -34,7 +34,5 @@ def _pictures(panels: Sequence[Panel], found: Found | str, options: MapOptions) 
     }
     if isinstance(found, Found):
         apart = found.apart
-        pictures[found.title] = MapPicture(
-            found.title, apart.values, apart.queries, apart.keys, apart.largest or 1.0, diverging=True
-        )
+        pictures[found.title] = MapPicture.difference(found.title, apart.values, apart.queries, apart.keys)
     return pictures

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from inspector import text
 from inspector.components.grid import grid_bytes, roles
-from inspector.export import python, spreadsheet
+from inspector.export import python
 from inspector.plots import matrices, theme
 from inspector.plots.scene import Scene
 from inspector.views.compare import matches
 from inspector.views.compare.panels import Panel, open_in
 from inspector.views.components.grid import grid
-from inspector.views.figures import menu
+from inspector.views.figures import save
 from inspector.views.shell import link, session, widgets
 from inspector.wording import compare as wording
 
@@ -109,19 +109,11 @@ def _files(
             mode=mode,
         )
 
-    drawn = {"Across layers": across, "Across heads": within}
-    name = f"heads-of-{panel.name.lower()}"
-
-    def pictures_of_both() -> None:
-        for title, draw in drawn.items():
-            menu.files(f"{name}-{title.lower().replace(' ', '-')}", draw, of=title)
-
     at = panel.site
-    menu.draw(
-        name,
+    save.figure(
+        f"heads-of-{panel.name.lower()}",
+        {"Across layers": across, "Across heads": within},
+        table=lambda: measures,
         key="strips",
-        pictures=pictures_of_both,
-        csv=lambda: spreadsheet.csv(measures),
-        slide=lambda: menu.slides(drawn, name=f"{name}-slide", key="strips"),
         python=python.strips(panel.trace, panel.whole, layer=at.layer, head=number, stream=panel.stream, call=at.call),
     )

@@ -13,7 +13,7 @@ import streamlit as st
 
 from inspector import costs
 from inspector.sections.subject import Configuration
-from inspector.views.shell import available_models, header, link, session, widgets
+from inspector.views.shell import appearance, available_models, header, link, session, widgets
 from inspector.wording import costs as words
 from models import failures
 
@@ -75,7 +75,7 @@ def _pasted() -> Configuration | None:
             placeholder=words.NAMED,
             bind=link.bind_words("named", default="", most=link.MAX_NAME),
         )
-        asked = st.form_submit_button(words.COUNT_IT, type=widgets.main_button())
+        asked = st.form_submit_button(words.COUNT_IT, type=appearance.main_button())
     tokens = _length()
     state = st.session_state
     if asked:

@@ -16,7 +16,7 @@ from inspector.views.generate.asking import waits
 from inspector.views.generate.cache import cache
 from inspector.views.generate.derived import derived
 from inspector.views.generate.steps import steps
-from inspector.views.shell import available_models, link, progress, session, stand_in, widgets
+from inspector.views.shell import appearance, available_models, link, progress, session, stand_in, widgets
 from inspector.wording import generate as words
 from models import failures
 
@@ -40,7 +40,7 @@ BEAM_WORDS = {
 
 def chosen_decoding(room: int) -> tuple[generating.Decoding, int]:
     """Return how the reader wants the next token chosen, and how many tokens at most."""
-    with st.popover(words.HOW_IT_WRITES, icon=":material/tune:", type=widgets.quiet_button()):
+    with st.popover(words.HOW_IT_WRITES, icon=":material/tune:", type=appearance.quiet_button()):
         how = st.segmented_control(
             "Next token", [GREEDY, SAMPLE], default=GREEDY, key="decoding", required=True,
             bind=link.bind_choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),

@@ -24,7 +24,7 @@ from inspector.trace import AttentionSite
 from inspector.views.components import width
 from inspector.views.components.written import written
 from inspector.views.figures import chart, matrix
-from inspector.views.shell import available_models, link, sentence, session, widgets
+from inspector.views.shell import appearance, available_models, link, sentence, session, widgets
 from inspector.views.shell.player import Player
 from inspector.wording import generate as wording
 from models import formatting
@@ -186,7 +186,7 @@ def _text(made: Written, step: int) -> None:
         notes=[f"step {number}, probability {p}" for number, p in enumerate(probabilities, start=1)],
         step=step,
         playing=PLAYER.playing,
-        colour=theme.PART[session.mode()]["prediction"],
+        colour=theme.PART[appearance.mode()]["prediction"],
         key="written",
         on_step=partial(_stop_at, len(made.steps)),
     )

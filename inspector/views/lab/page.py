@@ -17,7 +17,7 @@ from inspector.plots import lab as draw
 from inspector.views.figures import chart
 from inspector.views.lab import results, settings
 from inspector.views.server import process_settings
-from inspector.views.shell import progress, session, widgets
+from inspector.views.shell import appearance, progress, session, widgets
 from inspector.wording import lab as words
 from models import failures
 from models.training.tiny.experiments import Experiment, buildable
@@ -65,7 +65,7 @@ def train(attempt: Attempt) -> None:
                 with figure:
                     widgets.chart(
                         draw.curves(
-                            table, steps=experiment.steps, unit=words.unit(experiment.task), mode=session.mode()
+                            table, steps=experiment.steps, unit=words.unit(experiment.task), mode=appearance.mode()
                         ),
                         alt=CURVES,
                         key=f"lab-curves-live-{pictures}",
@@ -139,7 +139,7 @@ def waiting(experiment: Experiment | None) -> None:
     """The place of the curves before the first Start."""
     st.info(words.NOTHING_TRAINED)
     steps = 1 if experiment is None else experiment.steps
-    widgets.chart(draw.curves(lab.curves(()), steps=steps, mode=session.mode()), alt=CURVES, key="lab-curves-empty")
+    widgets.chart(draw.curves(lab.curves(()), steps=steps, mode=appearance.mode()), alt=CURVES, key="lab-curves-empty")
 
 
 presets = st.container()
@@ -150,7 +150,9 @@ picture, choices = st.columns([3, 2], gap="medium")
 with choices:
     experiment = settings.draw(presets)
 state = st.session_state
-started = start.button("Start", type=widgets.main_button(), icon=":material/play_arrow:", disabled=experiment is None)
+started = start.button(
+    "Start", type=appearance.main_button(), icon=":material/play_arrow:", disabled=experiment is None
+)
 if experiment is not None:
     estimate.caption(
         f"About {max(1, round(experiment.expected_seconds))} s on one idle core, longer on a busy one. Stop, or any "

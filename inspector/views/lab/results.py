@@ -18,8 +18,8 @@ from inspector.plots import matrices, raster
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
 from inspector.text import number
-from inspector.views.figures import chart, matrix, menu
-from inspector.views.shell import downloads, link, session, widgets
+from inspector.views.figures import chart, matrix, save
+from inspector.views.shell import appearance, downloads, link, widgets
 from inspector.wording import lab as words
 from inspector.wording import phrases
 from models.training.tiny.experiments import SYMBOLS, TIMES, Experiment, LabRun, Side, Switches
@@ -267,7 +267,7 @@ def _attention(trials: dict[Side, Trial], *, runs: dict[Side, LabRun], lines: st
                 several = f"{stream} " if len(trial.attention) > 1 else ""
                 for layer, weights in enumerate(every):
                     names = [f"{side} {several}{layer}.{index}" for index in range(len(weights))]
-                    st.image(raster.strip(list(weights), labels=names, mode=session.mode()), width="stretch")
+                    st.image(raster.strip(list(weights), labels=names, mode=appearance.mode()), width="stretch")
     st.caption(words.all_heads(sides=phrases.listed(list(trials))))
     _every_head(trials, lines=lines)
 
@@ -354,14 +354,8 @@ def _every_head(trials: dict[Side, Trial], *, lines: str) -> None:
         return spreadsheet.rows(["side", "stream", "layer", "head", "query", "key", "weight"], cells).encode()
 
     name = "lab-all-heads"
-    menu.draw(
-        name,
-        key=name,
-        pictures=lambda: menu.files(name, picture),
-        csv=csv,
-        slide=lambda: menu.slide(picture, name=f"{name}-slide", key=name),
-        python=f"{lines}\nmaps = {{side: trial.attention for side, trial in trials.items()}}",
-    )
+    python = f"{lines}\nmaps = {{side: trial.attention for side, trial in trials.items()}}"
+    save.figure(name, {"": picture}, table=csv, key=name, python=python)
 
 
 def _length(times: int, digits: int) -> str:

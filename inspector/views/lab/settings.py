@@ -11,7 +11,7 @@ import streamlit as st
 
 from inspector.text import plain
 from inspector.views.lab.presets import PRESETS, Preset
-from inspector.views.shell import link, session, widgets
+from inspector.views.shell import appearance, link, session
 from inspector.wording import lab as words
 from models.loaded import Shape
 from models.recurrent.config import Cell
@@ -160,7 +160,7 @@ def _presets(experiment: Experiment | None) -> None:
                 st.button(
                     preset.name,
                     key=f"preset {preset.name}",
-                    type=widgets.main_button() if preset is chosen else "secondary",
+                    type=appearance.main_button() if preset is chosen else "secondary",
                     icon=":material/check:" if preset is chosen else None,
                     on_click=_take,
                     args=(preset,),

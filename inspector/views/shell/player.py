@@ -20,7 +20,7 @@ from typing import Any
 
 import streamlit as st
 
-from inspector.views.shell import boundary, widgets
+from inspector.views.shell import appearance, boundary
 
 _SOON = 0.6  # of the interval: the browser's clock is not exact, and a run that another widget caused comes earlier
 
@@ -100,7 +100,7 @@ class Player:
         st.button(
             "Pause" if self.playing else "Play",
             icon=":material/pause:" if self.playing else ":material/play_arrow:",
-            type=widgets.main_button(),
+            type=appearance.main_button(),
             key=key,
             on_click=press,
             shortcut="P",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from inspector.views.shell import widgets
+from inspector.views.shell import appearance
 from inspector.wording import terms as glossary
 
 
@@ -23,5 +23,5 @@ def show(sentence: str, terms: Sequence[str] = ()) -> None:
     said.header(sentence, anchor=False)
     with meant.container(horizontal=True, gap="xsmall"):
         for term in terms:
-            with st.popover(f"{term}?", type=widgets.quiet_button()):
+            with st.popover(f"{term}?", type=appearance.quiet_button()):
                 st.markdown(glossary.MEANINGS[term])

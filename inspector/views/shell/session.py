@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from inspector.exactness import Exactness
     from inspector.maps import Arrangement
     from inspector.overview import Overview
-    from inspector.plots.theme import Mode
     from inspector.trace import Array, Trace
     from inspector.trace.second_run import SecondRun
 
@@ -204,11 +203,6 @@ def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
         return np.stack(layers)
 
     return cached(("cells", trace.key, stream, shown), make)
-
-
-def mode() -> Mode:
-    """Return the mode in which the reader sees the page: light or dark."""
-    return "dark" if st.context.theme.type == "dark" else "light"
 
 
 # --- what the reader chose --------------------------------------------------------------------------------------------

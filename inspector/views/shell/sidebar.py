@@ -9,7 +9,7 @@ import streamlit as st
 from inspector import examples
 from inspector.text import plain
 from inspector.views.components import width
-from inspector.views.shell import available_models, link, model_picker, progress, switch_panel, widgets
+from inspector.views.shell import appearance, available_models, link, model_picker, progress, switch_panel, widgets
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
@@ -64,7 +64,7 @@ def draw(*, text_in_page: bool) -> ExpanderContainer:
             )
         width.watch()
     if text_in_page:
-        _text_to_read(height=68, main_button=widgets.main_button())
+        _text_to_read(height=68, main_button=appearance.main_button())
     if not opened:
         link.write(default_text=examples.of_link(card.id), beside=_beside(card.id), default_model=next(iter(known)))
     return other

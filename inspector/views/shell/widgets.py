@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
@@ -27,19 +27,6 @@ WRAPPED = 60  # chips that stand in as many rows as they need; more of them in a
 def untrained() -> None:
     """Say that the model's weights are random, wherever such a model is shown."""
     st.badge("Untrained", icon=":material/casino:", color="orange", help="Random weights: the maps mean nothing.")
-
-
-def main_button() -> Literal["primary", "secondary"]:
-    """Return the type of a page's main button: plain in the dark, where white on the light accent cannot be read."""
-    return "secondary" if st.context.theme.type == "dark" else "primary"
-
-
-def quiet_button() -> Literal["tertiary", "secondary"]:
-    """Return the type of a button that opens something: with a border in the dark, where an open one could not be read.
-
-    Without a border Streamlit writes it in the accent less a quarter of lightness, 2.3:1 on a dark page.
-    """
-    return "secondary" if st.context.theme.type == "dark" else "tertiary"
 
 
 def python(lines: str) -> None:

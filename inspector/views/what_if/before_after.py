@@ -147,8 +147,8 @@ def before_and_after(seen: Seen | str, *, about: Sequence[int] = ()) -> dict[str
     pictures = {
         "Before": MapPicture(f"Before: {seen.title}", a, shown.queries.labels, shown.keys.labels, top, scale),
         "After": MapPicture(f"After: {seen.title}", b, now.queries.labels, now.keys.labels, top, scale),
-        "After minus before": MapPicture(
-            "After minus before", apart, shown.queries.labels, shown.keys.labels, largest or 1.0, diverging=True
+        "After minus before": MapPicture.difference(
+            "After minus before", apart, shown.queries.labels, shown.keys.labels
         ),
     }
     for place, (key, picture) in zip(
