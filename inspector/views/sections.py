@@ -379,91 +379,36 @@ def _heading(heading: str) -> None:
 
 def _play(section: Section, subject: Subject, pick: Step, *, within: Hashable) -> None:
     """Draw a part whose steps are played or walked through; only the part is drawn again."""
-    player = Player(section.id, interval=pick.interval, first=pick.first_value)
     names = list(pick.steps(subject))
+    player = Player(
+        section.id,
+        step=pick.id,
+        interval=pick.interval,
+        first=pick.first_value,
+        last=pick.last(subject),
+        opens=pick.first(subject),
+        names=names if pick.named else (),
+    )
     of = () if section.about == "course" else (subject.trace.key, subject.stream)
-    if player.load((*of, within)) and not pick.named:  # a name may be a step of what is played now, too
-        link.assign(pick.id, None)
-    if player.playing:
-        _go(pick, names, pick.last(subject), _at(pick, names, pick.first(subject)))
+    player.load((*of, within))
     player.panel(_panel)(section, subject, pick, names, player)
 
 
 def _panel(section: Section, subject: Subject, pick: Step, names: list[str], player: Player) -> None:
-    first, last = pick.first(subject), pick.last(subject)
-    at = partial(_at, pick, names, first)
-    go = partial(_go, pick, names, last)
-    player.advance(last, at=at, go=go)
-    if pick.named:
-        link.choice(pick.id, default=names[first - pick.first_value], options=names)
-    else:
-        link.number(pick.id, default=first, first=pick.first_value, last=last)
-    step = at()
-    if not player.playing:
-        link.publish()
-    player.follow()
+    step = player.seen()
     drawn = False
     for block in section.blocks(subject, **{pick.id: step}):
         _draw(block, subject, Around())
         if isinstance(block, Sentence | Paragraph | Figure | Map) and not drawn:
             drawn = True
-            _controls(pick, names, step, player, at=at, go=go)
+            _controls(pick, names, step, player)
 
 
-def _controls(pick: Step, names: list[str], step: int, player: Player, *, at: Any, go: Any) -> None:
-    last = pick.first_value + len(names) - 1
-
-    def take(step: int) -> None:
-        """Go to a step, and stop there."""
-        player.stop()
-        go(step)
-        link.publish()
-
-    def walk(by: int) -> None:
-        """Go a step on or back; on from the last step begins anew."""
-        take(pick.first_value if by > 0 and at() == last else at() + by)
-
+def _controls(pick: Step, names: list[str], step: int, player: Player) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        player.button(last, at=at, go=go, key="play", pause=link.publish)
-        st.button(words.BACK, icon=":material/skip_previous:", on_click=walk, args=(-1,), shortcut="B")
-        st.button(words.NEXT, icon=":material/skip_next:", on_click=walk, args=(1,), shortcut="N")
+        player.buttons()
         if not pick.slider:
             number = step - pick.first_value
             st.markdown(words.STEP.format(number + 1, len(names), names[number]), width="content")
         elif len(names) > 1:
-            _slider(pick, names, step, take)
-
-
-def _slider(pick: Step, names: Sequence[str], step: int, take: Callable[[int], None]) -> None:
-    """Draw a slider over the steps.
-
-    A slider that something else has moved is a new one: what the browser still sends of the old one counts no more.
-    """
-    state, drawn, seen = st.session_state, f"{pick.id}.slider", f"{pick.id}.slider_at"
-    number: int = state.get(drawn, 0) + (state.get(seen, step) != step)
-    state[drawn], state[seen] = number, step
-
-    def moved() -> None:
-        if number == state[drawn]:
-            state[seen] = state[f"{drawn} {number}"]
-            take(state[seen])
-
-    steps = range(pick.first_value, pick.first_value + len(names))
-    key = f"{drawn} {number}"
-    if pick.named:
-        st.select_slider(pick.label, steps, step, lambda at: names[steps.index(at)], key=key, on_change=moved)
-    else:
-        st.slider(pick.label, steps[0], steps[-1], step, key=key, on_change=moved, label_visibility="collapsed")
-
-
-def _at(pick: Step, names: Sequence[str], first: int) -> int:
-    """Return the number of the step that is seen."""
-    held = link.remembered(pick.id, first)
-    if pick.named:
-        return pick.first_value + names.index(str(held)) if str(held) in names else first
-    return held
-
-
-def _go(pick: Step, names: Sequence[str], last: int, step: int) -> None:
-    step = min(max(step, pick.first_value), last)
-    link.assign(pick.id, names[step - pick.first_value] if pick.named else step)
+            player.slider(step, label=pick.label, key=pick.id)
