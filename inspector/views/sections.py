@@ -45,15 +45,18 @@ from inspector.views.shell import (
     appearance,
     available_models,
     boundary,
+    controls,
     downloads,
     link,
     measuring,
     pages,
     progress,
+    python_lines,
+    readings,
     sentence,
     session,
     stand_in,
-    widgets,
+    variants,
 )
 from inspector.views.shell.player import Player
 from inspector.wording import pages as words
@@ -99,7 +102,7 @@ def show_page(
     below = {section.id: section for section in page.sections if section.id != page.opening}
     chosen = next(iter(below.values()))
     if len(below) > 1:
-        chosen = below[widgets.bar(page.asks, list(below), "section", words=lambda id: below[id].title)]
+        chosen = below[controls.bar(page.asks, list(below), "section", words=lambda id: below[id].title)]
     with nullcontext() if chosen.need else top:  # a line that names a stand-in stands under the bar that asked for it
         subject = (make or (of_text if registry.PAGES[address].reads else of_course))(page.need_of(chosen))
         if subject is None:
@@ -112,7 +115,7 @@ def show_page(
             measured=measuring.last,
         )
         if streams := page.streams(subject):
-            subject = replace(subject, stream=widgets.stream(streams, key=page.stream_name))
+            subject = replace(subject, stream=controls.stream(streams, key=page.stream_name))
     around = Around()
     with top:
         for section in page.sections:
@@ -232,7 +235,7 @@ def _asked(ask: Ask, subject: Subject) -> bool:
 
 def _beside(subject: Subject) -> Subject | None:
     """Record the text in side B of the sidebar's switches; where it cannot be read there the page says why."""
-    model, trace = available_models.side_b(), subject.trace
+    model, trace = variants.side_b(), subject.trace
     if model is None or model == trace.model:
         return None
     try:
@@ -256,7 +259,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
             st.caption(block.text)
             if block.code:
                 with st.popover(words.PYTHON, type=appearance.quiet_button()):
-                    widgets.python(block.code)
+                    python_lines.show(block.code)
         case Problem():
             session.show_problem(block.text)
         case Figure():
@@ -301,7 +304,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
         case Numbers():
             _heading(block.heading)
             numbers = [(number.name, number.value, number.meaning) for number in block.numbers]
-            widgets.cards(numbers) if block.cards else widgets.numbers(numbers, of=block.of, about=block.about)
+            readings.cards(numbers) if block.cards else readings.line(numbers, of=block.of, about=block.about)
         case Check():
             icon = ":material/verified:" if block.holds else ":material/warning:"
             st.badge(plain(block.text), icon=icon, color="green" if block.holds else "red")
@@ -312,10 +315,10 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
                 st.table(block.frame.set_index(block.frame.columns[0]))
                 return
             with st.expander(block.heading or words.ALL_NUMBERS) if folded else nullcontext():
-                widgets.table(block.frame, name=block.id, words=block.words, height=block.height)
+                readings.table(block.frame, name=block.id, words=block.words, height=block.height)
             if block.code:
                 with st.expander(words.PYTHON):
-                    widgets.python(block.code)
+                    python_lines.show(block.code)
         case Quote():
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.markdown(block.said, width="content")

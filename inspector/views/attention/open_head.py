@@ -18,7 +18,7 @@ from inspector.plots import theme
 from inspector.views.attention import downloads, head_choice, quantities
 from inspector.views.components.head import Choice, Pan, Step, head
 from inspector.views.figures import chart
-from inspector.views.shell import link, session, site_words, widgets
+from inspector.views.shell import controls, link, map_words, session, site_words
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def draw(
         if shown.is_long:
             st.caption(_in_words(shown, window))
         if weights:
-            st.caption(widgets.what_is_drawn(trace, shown, mean, site=site))
+            st.caption(map_words.what_is_drawn(trace, shown, mean, site=site))
         else:
             st.caption(quantities.caption(kind, trace, values, site=site))
         downloads.open_head(
@@ -174,7 +174,7 @@ def window(whole: maps.Arrangement, *, stream: str) -> Window:
     queries, keys = (len(side.members) for side in (whole.queries, whole.keys))
     step = maps.WINDOW // 2
     with st.popover("Window", icon=":material/crop_free:", key="window"):
-        row = widgets.number("Queries from", "row", default=0, last=max(queries - maps.WINDOW, 0), step=step)
+        row = controls.number("Queries from", "row", default=0, last=max(queries - maps.WINDOW, 0), step=step)
         apart = st.toggle(
             "Keys apart",
             key="apart",
@@ -183,7 +183,7 @@ def window(whole: maps.Arrangement, *, stream: str) -> Window:
         )
         column = row
         if apart or stream == "cross":
-            column = widgets.number("Keys from", "column", default=0, last=max(keys - maps.WINDOW, 0), step=step)
+            column = controls.number("Keys from", "column", default=0, last=max(keys - maps.WINDOW, 0), step=step)
     return slice(row, min(row + maps.WINDOW, queries)), slice(column, min(column + maps.WINDOW, keys))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from inspector.views.shell import session, widgets
+from inspector.views.shell import controls, session
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ OF_A_SIGMOID = {
 
 def choose() -> Quantity:
     """Draw the switch and return the quantity that the reader chose."""
-    return QUANTITIES[widgets.bar("What is shown", list(QUANTITIES), "kind", default="weights")]
+    return QUANTITIES[controls.bar("What is shown", list(QUANTITIES), "kind", default="weights")]
 
 
 def reader(

@@ -10,7 +10,7 @@ import streamlit as st
 from inspector import flow, maps
 from inspector.export import python
 from inspector.views.figures import matrix
-from inspector.views.shell import session, widgets
+from inspector.views.shell import controls, session
 from inspector.wording import attention as said
 from models.formatting import layer_name
 
@@ -68,5 +68,5 @@ def _columns(count: int) -> slice:
     if count <= maps.WHOLE:
         return slice(0, count)
     last = count - maps.WINDOW
-    start = widgets.number("Tokens from", "column", default=0, last=last, step=maps.WINDOW // 2)
+    start = controls.number("Tokens from", "column", default=0, last=last, step=maps.WINDOW // 2)
     return slice(start, start + maps.WINDOW)

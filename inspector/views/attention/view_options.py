@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector import maps
-from inspector.views.shell import link, session, widgets
+from inspector.views.shell import controls, link, session
 from inspector.wording import attention as wording
 
 if TYPE_CHECKING:
@@ -52,4 +52,4 @@ def choose(*, long: bool) -> ViewOptions:
             help=wording.RENORMALISE_HELP,
         )
         words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
-        return ViewOptions(hide, renormalise, words, widgets.colour_scale(long=long))
+        return ViewOptions(hide, renormalise, words, controls.colour_scale(long=long))

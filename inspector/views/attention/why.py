@@ -12,7 +12,7 @@ from inspector.export import python
 from inspector.text import number, signed, visible
 from inspector.views.components.steps import Shown, steps
 from inspector.views.figures import chart, save
-from inspector.views.shell import link, session, site_words, widgets
+from inspector.views.shell import link, readings, session, site_words
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -269,9 +269,9 @@ def _tables(cell: Explanation, *, name: str) -> None:
     from inspector import explain
 
     with st.expander(said.CELL_TABLES):
-        widgets.table(explain.way(cell), name=f"{name}-steps")
+        readings.table(explain.way(cell), name=f"{name}-steps")
         if len(cell.products):
-            widgets.table(explain.dimensions(cell), name=f"{name}-dimensions", height=240)
+            readings.table(explain.dimensions(cell), name=f"{name}-dimensions", height=240)
 
 
 def _tex(value: float) -> str:

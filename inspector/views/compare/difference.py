@@ -15,7 +15,7 @@ from inspector.text import number, plain
 from inspector.trace import Array
 from inspector.views.compare.panels import Panel
 from inspector.views.components.head import head
-from inspector.views.shell import link, session, widgets
+from inspector.views.shell import link, readings, session
 from inspector.wording import compare as wording
 
 Numbers = tuple[tuple[Number, ...], tuple[Number, ...]]
@@ -105,7 +105,7 @@ def explain(found: Found | str) -> None:
     if isinstance(found, str):
         return
     a, b, apart = found.a.name, found.b.name, found.apart
-    widgets.numbers(_told(apart, found.pairing.keys, a=a, b=b))
+    readings.line(_told(apart, found.pairing.keys, a=a, b=b))
     end = number(apart.largest)
     colours = wording.colours(a=a, b=b, end=end) if apart.largest else wording.equal(a=a, b=b)
     st.caption(f"{_alignment(found.pairing.keys, a, b)} {colours}")

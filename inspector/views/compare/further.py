@@ -19,7 +19,7 @@ from inspector.views.compare import matches
 from inspector.views.compare.panels import Panel, open_in
 from inspector.views.components.grid import grid
 from inspector.views.figures import save
-from inspector.views.shell import link, session, widgets
+from inspector.views.shell import controls, link, session
 from inspector.wording import compare as wording
 
 ALIKE, PLANE, STRIPS = "Which heads are alike", "All heads on a plane", "Across layers and heads"
@@ -29,7 +29,7 @@ def section(panels: Sequence[Panel], *, scale: theme.Scale) -> None:
     """The choice of what to look at further, and that part; a link to a panel's strips opens them."""
     if "further" not in st.session_state and "heads_of" in st.query_params and "further" not in st.query_params:
         st.session_state["further"] = STRIPS
-    part = widgets.bar("Look further", [ALIKE, PLANE, STRIPS], "further")
+    part = controls.bar("Look further", [ALIKE, PLANE, STRIPS], "further")
     if part == STRIPS:
         _strips(panels, scale)
     elif part == PLANE:

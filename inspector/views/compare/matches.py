@@ -16,7 +16,7 @@ from inspector.plots import head_distances as draw
 from inspector.text import number, plain
 from inspector.views.compare.panels import Panel, assign, key, open_in
 from inspector.views.figures import chart, matrix
-from inspector.views.shell import session, widgets
+from inspector.views.shell import controls, session
 from inspector.wording import compare as wording
 from models.formatting import layer_name
 
@@ -27,7 +27,7 @@ NAMED = 6  # best matches that are named
 def section(panels: Sequence[Panel]) -> None:
     """The distances of every head of one panel from every head of another, or of the same panel."""
     offered, refused = _offered(panels)
-    a, b = offered[widgets.bar("Heads of", list(offered), "heads_pair")]
+    a, b = offered[controls.bar("Heads of", list(offered), "heads_pair")]
     same = _same(a, b)
     with st.spinner("Comparing every head with every other"):
         found = _among(a) if same else _between(a, b)

@@ -28,7 +28,7 @@ with bar:
 shown = []
 for name, place in zip(names, controls, strict=True):
     with place:
-        panel = panels.controls(name, names, inspected, opened=opened, options=options)
+        panel = panels.choose(name, names, inspected, opened=opened, options=options)
         if panel is not None:
             shown.append(panel)
 link.publish()

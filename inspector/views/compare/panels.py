@@ -22,7 +22,17 @@ from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
 from inspector.views.components import width
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures.map_options import MapOptions
-from inspector.views.shell import available_models, link, open_site, recording_notes, session, site_words, widgets
+from inspector.views.shell import (
+    available_models,
+    controls,
+    link,
+    map_words,
+    open_site,
+    recording_notes,
+    session,
+    site_words,
+    variants,
+)
 from inspector.views.shell.session import Inspected
 from inspector.wording import compare as wording
 
@@ -152,7 +162,7 @@ def names() -> tuple[str, ...]:
 def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, int, int]) -> None:
     """Buttons that fill all panels at once, and one for another panel."""
     st.caption(wording.FILL_WITH, width="content")
-    sides = available_models.side_b() is not None
+    sides = variants.side_b() is not None
     for preset, meaning in PRESETS.items():
         if sides or preset != "A and B":  # without another side both were one model
             fill = partial(_fill, preset, inspected, names, opened)
@@ -195,7 +205,7 @@ def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tu
     row = open_site.at(sites, layer=layer, call=call)
     known = available_models.ids()
     model = trace.model if trace.model in known else known[0]
-    beside = available_models.side_b()
+    beside = variants.side_b()
     sides = [model, model if beside is None else beside]
     models = sides * 2 if preset == "A and B" else [model, *_others(model)]
     texts = ["", *(text for text in EXAMPLES.values() if text != trace.text)]
@@ -247,7 +257,7 @@ def open_in(name: str, layer: int, number: int, call: int = 0) -> None:
         assign(name, setting, value)
 
 
-def controls(
+def choose(
     name: str, names: Sequence[str], inspected: Inspected, *, opened: tuple[int, int, int], options: MapOptions
 ) -> Panel | None:
     """Draw a panel's controls and return its map; None, with the reason in the page, for a text that cannot be read."""
@@ -267,7 +277,7 @@ def controls(
     try:
         trace = session.panel_trace(inspected, model=model, text=text)
         with place:
-            stream = widgets.stream(trace.streams, key=key(name, "stream"))
+            stream = controls.stream(trace.streams, key=key(name, "stream"))
         whole = maps.arrange(trace, stream=stream, hide_special=options.hide, merge_words=options.merge)
     except ValueError as error:
         session.show_problem(str(error))
@@ -309,8 +319,8 @@ def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -
     first = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + further) % len(sites)]
     number = min(opened[1], count - 1) if len(sites) > 1 else (opened[1] + further) % count
     return (
-        widgets.layer(sites, key(name, "layer"), default=first, call=key(name, "call"), width=NARROW),
-        widgets.number("Head", key(name, "head"), default=number, last=count - 1, width=NARROW),
+        controls.layer(sites, key(name, "layer"), default=first, call=key(name, "call"), width=NARROW),
+        controls.number("Head", key(name, "head"), default=number, last=count - 1, width=NARROW),
     )
 
 
@@ -351,7 +361,7 @@ def draw(
 
 def formula(panels: Sequence[Panel]) -> str:
     """Write the formula of the panels' weights; one formula for each panel where they differ."""
-    formulas = {panel.name: widgets.softmax(panel.record) for panel in panels}
+    formulas = {panel.name: map_words.softmax(panel.record) for panel in panels}
     if len(set(formulas.values())) == 1:
         return f"{next(iter(formulas.values()))}."
     return " ".join(f"{name}: {written}." for name, written in formulas.items())

@@ -13,7 +13,7 @@ import streamlit as st
 
 from inspector import costs
 from inspector.sections.subject import Configuration
-from inspector.views.shell import appearance, available_models, header, link, session, widgets
+from inspector.views.shell import appearance, controls, header, link, model_shelf, session
 from inspector.wording import costs as words
 from models import failures
 
@@ -23,7 +23,7 @@ DEFAULT = "llama-2-70b"
 
 def source() -> str:
     """Let the reader choose: "model" for the sidebar's, "shape" or "config"."""
-    return widgets.bar(words.WHOSE, list(words.SOURCES), "of", words=words.SOURCES.__getitem__)
+    return controls.bar(words.WHOSE, list(words.SOURCES), "of", words=words.SOURCES.__getitem__)
 
 
 def given(source: str) -> Configuration | None:
@@ -54,7 +54,7 @@ def _shape() -> Configuration:
 
 
 def _length() -> int:
-    return widgets.number(words.LENGTH, "length", default=128, first=1, last=MOST_TOKENS, width=180)
+    return controls.number(words.LENGTH, "length", default=128, first=1, last=MOST_TOKENS, width=180)
 
 
 def _pasted() -> Configuration | None:
@@ -104,7 +104,7 @@ def _read(text: str, name: str) -> tuple[Any, str, tuple[str, ...]]:
     from models.untrusted.hub_id import parse
     from models.untrusted.safe_config import pasted, safe_config
 
-    limits = available_models.limits()
+    limits = model_shelf.limits()
     if text.strip():
         found = pasted(text, limits=limits)
         found.config.architectures = [found.architecture.__name__]

@@ -77,6 +77,11 @@ def show(
     )
 
 
+def plain(figure: go.Figure, *, alt: str, key: str) -> None:
+    """Show a figure as wide as its place, without files; `alt` is read aloud."""
+    st.plotly_chart(figure, width="stretch", theme=None, key=key, alt=alt, config=_CONFIG)
+
+
 def _untitled(figure: go.Figure, mode: Mode) -> go.Figure:
     """Take the title off, for the page's heading says it, and put the subtitle in its place."""
     layout = figure.layout

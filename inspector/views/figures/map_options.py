@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from inspector.plots.theme import Scale
-from inspector.views.shell import link, widgets
+from inspector.views.shell import controls, link
 from inspector.wording import shell as words
 
 
@@ -30,7 +30,7 @@ def choose(*, scales: bool = False) -> MapOptions:
     with st.popover("Options", icon=":material/tune:"):
         hide = st.toggle("Hide special tokens", key="hide", bind=link.bind_switch("hide"), help=words.HIDE_HELP)
         merge = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
-        scale = widgets.colour_scale(long=False)
+        scale = controls.colour_scale(long=False)
         own_scale = scales and st.toggle(
             "Own colour scale each", key="own_scale", bind=link.bind_switch("own_scale"), help=words.OWN_SCALE_HELP
         )

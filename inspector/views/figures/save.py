@@ -20,7 +20,8 @@ import streamlit as st
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
 from inspector.sections.section import File
-from inspector.views.shell import appearance, downloads, widgets
+from inspector.views.shell import appearance, downloads, python_lines
+from inspector.wording import shell as words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,7 @@ class Labels:
     png_help: str = "The figure in large type, 2560 by 1440 pixels"
     svg_help: str = "The figure in large type, sharp at any size"
     csv_help: str = "The numbers of the figure, to the last digit"
-    python: str = "The same numbers without the page:"
+    python: str = words.WITHOUT_PAGE
     background: str = "Background"
     modes: Mapping[Mode, str] = field(default_factory=lambda: {"light": "Light", "dark": "Dark"})
     matrix: Mapping[str, str] = field(default_factory=dict)
@@ -92,7 +93,7 @@ def menu(
             downloads.row(files)
         if python:
             st.caption(labels.python)
-            widgets.python(python)
+            python_lines.show(python)
     return saved
 
 

@@ -16,7 +16,7 @@ from inspector.views.generate.asking import waits
 from inspector.views.generate.cache import cache
 from inspector.views.generate.derived import derived
 from inspector.views.generate.steps import steps
-from inspector.views.shell import appearance, available_models, link, progress, session, stand_in, widgets
+from inspector.views.shell import appearance, controls, link, loaded_models, progress, readings, session, stand_in
 from inspector.wording import generate as words
 from models import failures
 
@@ -46,22 +46,22 @@ def chosen_decoding(room: int) -> tuple[generating.Decoding, int]:
             bind=link.bind_choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),
             help=words.DECODING_HELP,
         )  # fmt: skip
-        new_tokens = widgets.number(
+        new_tokens = controls.number(
             "New tokens, at most", "new_tokens", default=min(40, room), last=room, first=1,
             help=words.NEW_TOKENS_HELP,
         )  # fmt: skip
         if how != SAMPLE:
             return generating.Decoding(), new_tokens
-        temperature = widgets.decimal(
+        temperature = controls.decimal(
             "Temperature", "temperature", default=1.0, first=0.05, last=5.0,
             help=words.TEMPERATURE_HELP,
         )  # fmt: skip
-        top_k = widgets.number("Top-k", "top_k", default=0, last=1000, help=words.TOP_K_HELP)
-        top_p = widgets.decimal(
+        top_k = controls.number("Top-k", "top_k", default=0, last=1000, help=words.TOP_K_HELP)
+        top_p = controls.decimal(
             "Top-p", "top_p", default=1.0, first=0.05, last=1.0,
             help=words.TOP_P_HELP,
         )  # fmt: skip
-        seed = widgets.number("Seed", "seed", default=0, last=9999, help=words.SEED_HELP)
+        seed = controls.number("Seed", "seed", default=0, last=9999, help=words.SEED_HELP)
         return generating.Decoding(True, temperature, top_k or None, top_p, seed), new_tokens
 
 
@@ -110,12 +110,12 @@ def tree(width: int) -> beams.Tree:
 
 def beam_search() -> None:
     """The texts that a beam search ended with, and its tree."""
-    width = widgets.number("Beams", "beams", default=4, last=6, first=1, help=words.BEAMS_HELP)
+    width = controls.number("Beams", "beams", default=4, last=6, first=1, help=words.BEAMS_HELP)
     if waits("Search", loaded, tokens=(width + 1) * (given + new_tokens), of=asked, key="generate.search"):
         return
     grown = tree(width)
     st.markdown(words.beam_about(score=SCORE[grown.divides_by], penalty=grown.length_penalty))
-    widgets.table(beams.texts(loaded, grown, greedy=tree(1)), name="beam", words=BEAM_WORDS)
+    readings.table(beams.texts(loaded, grown, greedy=tree(1)), name="beam", words=BEAM_WORDS)
     st.caption(words.LOG_P)
     chart.show(
         partial(draw_beams.tree, grown),
@@ -132,7 +132,7 @@ def beam_search() -> None:
 link.parameters("step")
 shown = stand_in.inspected("does not write", can=lambda loaded: loaded.write is not None, instead=WRITERS)
 loaded, text = shown.loaded, shown.trace.text
-loaded = replace(loaded, max_tokens=min(loaded.max_tokens, available_models.tokens_allowed(loaded.card.id)))
+loaded = replace(loaded, max_tokens=min(loaded.max_tokens, loaded_models.tokens_allowed(loaded.card.id)))
 try:
     prompt = generating.prompt(loaded, text)
     given = len(prompt.encoding)
@@ -165,4 +165,4 @@ if table["cache_bytes"].any():
 st.subheader(words.BEAM_TREE, anchor=False)
 beam_search()
 with st.expander(words.ALL_STEPS):
-    widgets.table(table, name="steps", height=320)
+    readings.table(table, name="steps", height=320)

@@ -24,7 +24,7 @@ from inspector.trace import AttentionSite
 from inspector.views.components import width
 from inspector.views.components.written import written
 from inspector.views.figures import chart, matrix
-from inspector.views.shell import appearance, available_models, link, sentence, session, widgets
+from inspector.views.shell import appearance, available_models, controls, link, map_words, sentence, session
 from inspector.views.shell.player import Player
 from inspector.wording import generate as wording
 from models import formatting
@@ -116,9 +116,9 @@ def _options(made: Written) -> tuple[AttentionSite, int | None]:
     """Draw the popover of what the reader changes of the maps."""
     sites = made.trace.sites_of("decoder")
     with st.popover("Options", icon=":material/tune:"):
-        site = widgets.layer(sites, "gen_layer", call="gen_call", default=sites[-1])
+        site = controls.layer(sites, "gen_layer", call="gen_call", default=sites[-1])
         mean = st.toggle(wording.MEAN_OVER_HEADS, True, key="gen_mean", bind=link.bind_switch("gen_mean", default=True))
-        return site, None if mean else widgets.number("Head", "gen_head", default=0, last=site.heads - 1)
+        return site, None if mean else controls.number("Head", "gen_head", default=0, last=site.heads - 1)
 
 
 # --- what is seen of a step --------------------------------------------------------------------------------------
@@ -180,7 +180,8 @@ def _candidates(made: Written, step: int, *, python: str) -> None:
 def _explain(made: Written, site: AttentionSite, streams: Sequence[str]) -> None:
     """Say what the maps are."""
     trace = made.trace
-    formulas = dict.fromkeys(widgets.softmax(trace.record_of(site.layer, stream, call=site.call)) for stream in streams)
+    records = [trace.record_of(site.layer, stream, call=site.call) for stream in streams]
+    formulas = dict.fromkeys(map(map_words.softmax, records))
     st.caption(wording.maps_read(formulas=" and ".join(formulas)))
     if made.off > OFF:
         st.warning(

@@ -17,7 +17,7 @@ from inspector.plots import lab as draw
 from inspector.views.figures import chart
 from inspector.views.lab import results, settings
 from inspector.views.server import process_settings
-from inspector.views.shell import appearance, progress, session, widgets
+from inspector.views.shell import appearance, progress, session
 from inspector.wording import lab as words
 from models import failures
 from models.training.tiny.experiments import Experiment, buildable
@@ -63,7 +63,7 @@ def train(attempt: Attempt) -> None:
                     line.header(words.progress(found), anchor=False)
                 table = lab.curves(attempt.courses.values())
                 with figure:
-                    widgets.chart(
+                    chart.plain(
                         draw.curves(
                             table, steps=experiment.steps, unit=words.unit(experiment.task), mode=appearance.mode()
                         ),
@@ -139,7 +139,7 @@ def waiting(experiment: Experiment | None) -> None:
     """The place of the curves before the first Start."""
     st.info(words.NOTHING_TRAINED)
     steps = 1 if experiment is None else experiment.steps
-    widgets.chart(draw.curves(lab.curves(()), steps=steps, mode=appearance.mode()), alt=CURVES, key="lab-curves-empty")
+    chart.plain(draw.curves(lab.curves(()), steps=steps, mode=appearance.mode()), alt=CURVES, key="lab-curves-empty")
 
 
 presets = st.container()

@@ -19,7 +19,7 @@ from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
 from inspector.text import number
 from inspector.views.figures import chart, matrix, save
-from inspector.views.shell import appearance, downloads, link, widgets
+from inspector.views.shell import appearance, controls, downloads, link
 from inspector.wording import lab as words
 from inspector.wording import phrases
 from models.training.tiny.experiments import SYMBOLS, TIMES, Experiment, LabRun, Side, Switches
@@ -312,8 +312,8 @@ def _asked_heads(trials: dict[Side, Trial]) -> dict[Side, tuple[Stream, int, int
         layers = [len(trial.attention[shown[side]]) for side, trial in trials.items()]
         heads = [len(maps) for side, trial in trials.items() for maps in trial.attention[shown[side]]]
         # The last layer of the shallower side: what a network looks at is clearest where it has to answer.
-        layer = widgets.number("Layer", "lab_layer", default=min(layers) - 1, last=max(layers) - 1)
-        head = widgets.number("Head", "lab_head", default=0, last=max(heads) - 1)
+        layer = controls.number("Layer", "lab_layer", default=min(layers) - 1, last=max(layers) - 1)
+        head = controls.number("Head", "lab_head", default=0, last=max(heads) - 1)
     return {side: (shown[side], layer, head) for side in trials}
 
 

@@ -23,7 +23,7 @@ from inspector.questions.record.kinds import ANY
 from inspector.questions.record.question import Question
 from inspector.questions.record.subject import Subject
 from inspector.views.server import queue
-from inspector.views.shell import available_models, session
+from inspector.views.shell import available_models, loaded_models, session
 
 Settled = Literal["true", "false", "depends", "failed"]
 KEPT = 20  # models and texts of which a visitor's verdicts are kept
@@ -78,7 +78,7 @@ class Reader:
         return session.cached(("answer", question.number, *self._key()), make)
 
     def _key(self) -> tuple[Hashable, ...]:
-        return self.model, available_models.version(self.model), self.text, self.at_hand
+        return self.model, loaded_models.version(self.model), self.text, self.at_hand
 
     def _verdicts(self) -> dict[int, tuple[Settled, bool]]:
         every: dict[Hashable, dict[int, tuple[Settled, bool]]]

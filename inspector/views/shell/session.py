@@ -19,7 +19,15 @@ from inspector.memory.held import held_bytes
 from inspector.sections.subject import Subject
 from inspector.views.server import process_settings
 from inspector.views.server.shared import Shared
-from inspector.views.shell import available_models, progress, recording_notes, text_report
+from inspector.views.shell import (
+    available_models,
+    loaded_models,
+    model_shelf,
+    progress,
+    recording_notes,
+    text_report,
+    variants,
+)
 from inspector.wording import exactness as words
 from models import failures, formatting, settings
 
@@ -69,7 +77,7 @@ def cached(key: Hashable, make: Callable[[], V]) -> V:
 
 def subject(trace: Trace | None, loaded: models.LoadedModel | None) -> Subject:
     """Return the subject of sections, with the visitors' cache. trace: None where sizes alone are given."""
-    version = 0 if loaded is None else available_models.version(loaded.card.id)
+    version = 0 if loaded is None else loaded_models.version(loaded.card.id)
     stream = "" if trace is None else trace.streams[0]
     return Subject(trace, loaded, stream, version, cached, load=load)
 
@@ -77,7 +85,7 @@ def subject(trace: Trace | None, loaded: models.LoadedModel | None) -> Subject:
 def load(model: str) -> models.LoadedModel:
     """The loaded model, one copy for all visitors; ValueError where it cannot be loaded."""
     with failures.told(f"Loading the model {model}", instead="Choose another model."):
-        loaded = available_models.load(model)
+        loaded = loaded_models.load(model)
     process_settings.use_threads()
     process_settings.tune_memory()
     return loaded
@@ -89,13 +97,13 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
     def make() -> Trace:
         from inspector import probe
 
-        loaded, limits = load(model), available_models.limits()
-        most = probe.TextLimits(limits.characters, available_models.tokens_allowed(model), limits.capture_bytes)
+        loaded, limits = load(model), model_shelf.limits()
+        most = probe.TextLimits(limits.characters, loaded_models.tokens_allowed(model), limits.capture_bytes)
         told = failures.told("Reading the text", instead="It is kept: change it, or choose another model.")
         with told, progress.layers("Reading the text") as on_progress:
             return probe.record(loaded, text, text_pair=text_pair, target=target, limits=most, on_progress=on_progress)
 
-    key = ("trace", model, available_models.version(model), text, text_pair, target)
+    key = ("trace", model, loaded_models.version(model), text, text_pair, target)
     return Inspected(cached(key, make), model)
 
 
@@ -131,7 +139,7 @@ def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
     trace, shape = chosen.trace, available_models.shape(model)
     with st.container():
         if text.strip():
-            if available_models.takes_statistics(model):
+            if variants.takes_statistics(model):
                 raise ValueError(
                     "This model's BatchNorm has the statistics of the sidebar's text, so it reads that one; leave this "
                     "text empty, or choose another norm."
@@ -286,7 +294,7 @@ def _opened(upload: UploadedFile) -> Inspected:
     from inspector.trace import file
 
     name = formatting.shortened(upload.name)  # of a stranger's choice: never a path of ours
-    limits = available_models.limits()
+    limits = model_shelf.limits()
     trace = cached(("file", upload.file_id), lambda: file.read(upload, name=name, limits=limits))
     return Inspected(trace, trace.model if trace.model in available_models.ids() else None)
 

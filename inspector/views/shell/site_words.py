@@ -39,7 +39,7 @@ def reach(site: AttentionSite) -> str:
 
 
 def cards(site: AttentionSite, head: int) -> list[tuple[str, str, str]]:
-    """Write the cards of the open head, in the form that widgets.cards takes."""
+    """Write the cards of the open head, in the form that readings.cards takes."""
     found, shared, seen = [], sharing(site, head), reach(site)
     if shared:
         meaning = f"Its keys and values are those of {shared}; counted from 0 (Ainslie et al. 2023)"

@@ -22,7 +22,7 @@ from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import chart
 from inspector.views.figures.map_files import MapPicture
 from inspector.views.figures.map_options import MapOptions
-from inspector.views.shell import link, open_site, session, site_words, widgets
+from inspector.views.shell import link, open_site, readings, session, site_words
 from inspector.wording import what_if as wording
 
 MOST = 8  # heads in the table
@@ -156,7 +156,7 @@ def before_and_after(seen: Seen | str, *, about: Sequence[int] = ()) -> dict[str
     ):
         with place:
             _map(picture, seen, key=f"map-{key}", beside=beside)
-    widgets.numbers(_told(seen, about=about))
+    readings.line(_told(seen, about=about))
     st.caption(wording.maps_read(largest=largest, top=top, alone=seen.pinned is None))
     return pictures
 

@@ -14,7 +14,7 @@ from inspector.interventions import Dropped, effects
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
 from inspector.views.figures import map_options
-from inspector.views.shell import boundary, link, sentence, session, site_words, widgets
+from inspector.views.shell import boundary, controls, link, sentence, session, site_words
 from inspector.views.what_if import before_after, downloads, importance, predictions
 from inspector.views.what_if.swap import guessed_token
 from inspector.wording import phrases
@@ -31,7 +31,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     above = st.container()
     try:
         with st.container(horizontal=True, vertical_alignment="center"):
-            stream = widgets.stream(trace.streams)
+            stream = controls.stream(trace.streams)
             options = map_options.choose()
         hidden = guessed_token(trace, loaded)
         names = {name_of(head, trace): head for head in interventions.every_head(trace)}

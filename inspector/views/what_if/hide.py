@@ -14,7 +14,7 @@ from inspector.text import number, plain
 from inspector.trace import Trace
 from inspector.views.components import width
 from inspector.views.figures import chart, map_options
-from inspector.views.shell import boundary, link, sentence, session, widgets
+from inspector.views.shell import boundary, controls, link, readings, sentence, session
 from inspector.views.what_if import before_after, downloads, predictions, token_choice
 from inspector.wording import what_if as wording
 from models import LoadedModel
@@ -45,7 +45,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
             several = st.toggle(
                 "Several at once", key="several", bind=link.bind_switch("several"), help=wording.SEVERAL_HELP
             )
-            stream = widgets.stream(trace.streams)
+            stream = controls.stream(trace.streams)
             options = map_options.choose()
         positions = token_choice.chosen(
             trace.encoding,
@@ -81,7 +81,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     if asked is None:
         _explain(loaded, masked)
         with st.expander(wording.ALL_GUESSES):
-            widgets.table(found, name="guesses", height=320)
+            readings.table(found, name="guesses", height=320)
     else:
         predictions.explain(loaded, asked)
     before_after.table(seen, about=about)
@@ -120,7 +120,7 @@ def _guesses(masked: Masked) -> pd.DataFrame:
     table = interventions.predictions(masked)
     if len(masked.guesses) == 1:
         _draw(masked.guesses[0], table)
-        widgets.numbers(predictions.guess_numbers(masked.guesses[0], masked.unmasked[0]))
+        readings.line(predictions.guess_numbers(masked.guesses[0], masked.unmasked[0]))
     else:
         for start in range(0, min(len(masked.guesses), SHOWN), 2):
             for column, guess in zip(st.columns(2), masked.guesses[start : start + 2], strict=False):

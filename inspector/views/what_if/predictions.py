@@ -15,7 +15,7 @@ from inspector.interventions import Change, Guess, Prediction
 from inspector.plots import interventions as draw
 from inspector.text import bits, number, plain
 from inspector.views.figures import chart
-from inspector.views.shell import link, session, widgets
+from inspector.views.shell import controls, link, readings, session
 from inspector.wording import what_if as wording
 from models import LoadedModel
 
@@ -57,7 +57,7 @@ def show(asked: Asked) -> pd.DataFrame:
         key="predictions",
         table=table,
     )
-    widgets.numbers(_numbers(found))
+    readings.line(_numbers(found))
     return table
 
 
@@ -86,7 +86,7 @@ def explain(loaded: LoadedModel, asked: Asked | None) -> None:
     )
     if len(asked.everywhere) > 1:
         with st.expander(wording.EVERY_POSITION):
-            widgets.table(asked.everywhere, name="surprises", height=320)
+            readings.table(asked.everywhere, name="surprises", height=320)
             st.caption(wording.POSITIONS_READ)
 
 
@@ -100,7 +100,7 @@ def _position(loaded: LoadedModel, everywhere: pd.DataFrame) -> int:
     if st.session_state.get("ask-next") != [position]:
         st.session_state["ask-next"] = [position]
     tokens = dict(zip(places, everywhere["truth"].fillna(END), strict=True))
-    widgets.token_chips(
+    controls.token_chips(
         tokens,
         key="ask-next",
         on_change=lambda: _choose(position),

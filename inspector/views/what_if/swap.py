@@ -10,7 +10,7 @@ from inspector import interventions
 from inspector.interventions import Swapped, effects
 from inspector.trace import Trace
 from inspector.views.figures import map_options
-from inspector.views.shell import boundary, link, sentence, session, widgets
+from inspector.views.shell import boundary, controls, link, sentence, session
 from inspector.views.what_if import before_after, downloads, predictions, token_choice
 from inspector.views.what_if.hide import telling
 from inspector.wording import what_if as wording
@@ -39,7 +39,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
                 bind=link.bind_words("swap_by", default=BY, most=LONGEST),
                 width=280,
             )
-            stream = widgets.stream(trace.streams)
+            stream = controls.stream(trace.streams)
             options = map_options.choose()
         hidden = guessed_token(trace, loaded, without=range(positions[0], positions[-1] + 1))
         swapped = _swapped(trace, loaded, positions[0], by=by, hidden=hidden)
