@@ -45,11 +45,13 @@ from inspector.views.shell import (
     appearance,
     available_models,
     boundary,
+    caching,
     controls,
     downloads,
     link,
     measuring,
     pages,
+    problems,
     progress,
     python_lines,
     readings,
@@ -156,7 +158,7 @@ def of_text(need: Need | None) -> Subject:
 
 def of_course(need: Need | None) -> Subject:
     """Make the subject of a course, which is the same whatever the reader's text."""
-    return Subject(None, cache=session.cached, load=session.load)
+    return Subject(None, cache=caching.cached, load=session.load)
 
 
 def _why_not(need: Need) -> str:
@@ -172,7 +174,7 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
         with top.blocks:
             return _show(section, subject, replace(around, top=top))
     if section.needs_model and subject.loaded is None:
-        session.show_problem(words.NOT_AT_HAND.format(available_models.title(subject.trace.model)))
+        problems.show(words.NOT_AT_HAND.format(available_models.title(subject.trace.model)))
         return {}
     chosen: dict[str, Any] = {}
     steps = next((pick for pick in section.picks if isinstance(pick, Step)), None)
@@ -198,7 +200,7 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
             with top.sentence if isinstance(block, Sentence) else nullcontext():
                 _draw(block, subject, inner)
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
     return known | inner.below
 
 
@@ -261,7 +263,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
                 with st.popover(words.PYTHON, type=appearance.quiet_button()):
                     python_lines.show(block.code)
         case Problem():
-            session.show_problem(block.text)
+            problems.show(block.text)
         case Figure():
             _heading(block.heading)
             if block.sentence:

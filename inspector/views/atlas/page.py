@@ -10,7 +10,7 @@ import streamlit as st
 from inspector.atlas import library
 from inspector.views import sections
 from inspector.views.atlas import build_panel
-from inspector.views.shell import atlas_keys, link, session
+from inspector.views.shell import atlas_keys, link, problems, session
 from inspector.wording import atlas as words
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def opened(need: Need | None) -> Subject:
     subject = sections.of_text(replace(need, can=lambda loaded: bool(library.of(loaded, keys=keys).atlases)))
     shelf = library.of(subject.model, keys=keys)
     for problem in shelf.problems:
-        session.show_problem(problem)
+        problems.show(problem)
     atlases = {library.id_of(one): one for one in shelf.atlases}
     if not atlases:  # another visitor has removed it in this moment
         st.info(words.NONE_LEFT)

@@ -18,7 +18,7 @@ from inspector.sections.section import File
 from inspector.trace import file as trace_file
 from inspector.views.figures import save
 from inspector.views.figures.map_files import MapPicture
-from inspector.views.shell import downloads, recording_notes, session, site_words
+from inspector.views.shell import downloads, overview, recording_notes, site_words
 from inspector.wording import attention as said
 from models.formatting import layer_name
 
@@ -61,7 +61,7 @@ def open_head(
     picture = MapPicture(title, values, queries, keys, raster.largest(values), scale, kind.signed, kind.quantity)
 
     def of_all(mode: Mode) -> Scene:
-        pictures, top = session.thumbnails(trace, whole, stream=stream)
+        pictures, top = overview.thumbnails(trace, whole, stream=stream)
         sites = trace.sites_of(stream)
         return matrices.grid(
             (pictures / np.float32(255)) ** 2,  # as pack.quantise made them: the root of the share of the top
@@ -87,7 +87,7 @@ def open_head(
     )
     pages, lines = [], ""
     if kind.name == "weights" and not mean:
-        look = session.overview(trace)
+        look = overview.of(trace)
 
         def page(mode: Mode) -> str:
             return export.html(

@@ -18,7 +18,7 @@ from inspector.plots import theme
 from inspector.views.attention import downloads, head_choice, quantities
 from inspector.views.components.head import Choice, Pan, Step, head
 from inspector.views.figures import chart
-from inspector.views.shell import controls, link, map_words, session, site_words
+from inspector.views.shell import controls, link, map_words, overview, problems, session, site_words
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def draw(
             compact=True,
         ).to_bytes()
     except ValueError as error:  # more heads in colours than fit, or a model that is not at hand
-        session.show_problem(str(error))
+        problems.show(str(error))
         return lambda: None
     head(
         data,
@@ -153,7 +153,7 @@ def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> Segments 
 
 def _whole(trace: Trace, shown: maps.Arrangement, which: head_choice.WhichHeads, *, stream: str) -> Whole:
     """The small picture beside a window; of several heads the brightest of each cell."""
-    pictures, _ = session.thumbnails(trace, shown, stream=stream)
+    pictures, _ = overview.thumbnails(trace, shown, stream=stream)
     picture = np.max([pictures[place] for place in which.places], axis=0)
     return Whole(len(shown.queries.members), len(shown.keys.members), picture)
 

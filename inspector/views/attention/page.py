@@ -28,6 +28,8 @@ from inspector.views.shell import (
     controls,
     link,
     open_site,
+    overview,
+    problems,
     readings,
     recording_notes,
     sentence,
@@ -48,7 +50,7 @@ with place:
     stream = controls.stream(trace.streams)
 sites = trace.sites_of(stream)
 last_head = sites[0].heads - 1
-measures = session.measures(trace).query("stream == @stream")
+measures = overview.measures(trace).query("stream == @stream")
 telling = heads.most_telling(measures)
 long = session.is_long(trace)
 
@@ -101,7 +103,7 @@ def explorer() -> None:
     try:
         shown = options.arrange(trace, stream=stream)
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
         return
     seen = shown if kind.name == "weights" else options.alone(trace, stream=stream)
     rolled = kind.name == "rollout"

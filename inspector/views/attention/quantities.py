@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from inspector.views.shell import controls, session
+from inspector.views.shell import caching, controls
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -149,6 +149,6 @@ def handed_over(inspected: Inspected, *, site: AttentionSite, number: int) -> ND
         found = flow.value_norms(trace, find(loaded), layer=site.layer, stream=site.stream, call=site.call)
         return found.projected
 
-    norms = session.cached((trace.key, "value norms", site.stream, site.layer, site.call), make)
+    norms = caching.cached((trace.key, "value norms", site.stream, site.layer, site.call), make)
     own: NDArray[np.float64] = norms[number]
     return own

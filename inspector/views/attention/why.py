@@ -12,7 +12,7 @@ from inspector.export import python
 from inspector.text import number, signed, visible
 from inspector.views.components.steps import Shown, steps
 from inspector.views.figures import chart, save
-from inspector.views.shell import link, readings, session, site_words
+from inspector.views.shell import link, problems, readings, site_words
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _verdict(cell: Explanation) -> None:
     """Say if the rebuilt number equals the recorded number, and give the key's rank in its row."""
     if not cell.holds:
         more = said.also_given(more=", ".join(cell.more)) if cell.more else ""
-        session.show_problem(
+        problems.show(
             said.not_rebuilt(rebuilt=cell.weight, recorded=cell.recorded, more=more),
             what=said.NOT_REBUILT,
         )

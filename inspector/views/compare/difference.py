@@ -15,7 +15,7 @@ from inspector.text import number, plain
 from inspector.trace import Array
 from inspector.views.compare.panels import Panel
 from inspector.views.components.head import head
-from inspector.views.shell import link, readings, session
+from inspector.views.shell import link, problems, readings
 from inspector.wording import compare as wording
 
 Numbers = tuple[tuple[Number, ...], tuple[Number, ...]]
@@ -78,7 +78,7 @@ def subtract(a: Panel, b: Panel) -> Found | str:
 def draw(found: Found | str, *, numbers: Numbers, lines: bool, beside: Beside) -> None:
     """The difference as a map; numbers: of the queries and keys of its first panel, for what lights up."""
     if isinstance(found, str):
-        session.show_problem(found)
+        problems.show(found)
         return
     queries, keys, shown = found.pairing.queries, found.pairing.keys, found.a.shown
     data = HeadMessage(

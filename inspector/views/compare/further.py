@@ -19,7 +19,7 @@ from inspector.views.compare import matches
 from inspector.views.compare.panels import Panel, open_in
 from inspector.views.components.grid import grid
 from inspector.views.figures import save
-from inspector.views.shell import controls, link, session
+from inspector.views.shell import controls, link, overview
 from inspector.wording import compare as wording
 
 ALIKE, PLANE, STRIPS = "Which heads are alike", "All heads on a plane", "Across layers and heads"
@@ -49,8 +49,8 @@ def _strips(panels: Sequence[Panel], scale: theme.Scale) -> None:
     def open_row(row: int, head: int) -> None:
         open_in(panel.name, sites[row].layer, head, sites[row].call)
 
-    pictures, top = session.thumbnails(trace, panel.whole, stream=stream)
-    measures = session.measures(trace).query("stream == @stream")
+    pictures, top = overview.thumbnails(trace, panel.whole, stream=stream)
+    measures = overview.measures(trace).query("stream == @stream")
     notes = roles.notes(measures)
     drawn = partial(grid_bytes, tokens=len(panel.whole.keys.labels), scale=scale)
     number = 0 if panel.head is None else panel.head

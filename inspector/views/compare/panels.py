@@ -28,6 +28,8 @@ from inspector.views.shell import (
     link,
     map_words,
     open_site,
+    overview,
+    problems,
     recording_notes,
     session,
     site_words,
@@ -146,7 +148,7 @@ def key(name: str, setting: str) -> str:
 
 def opened_elsewhere(inspected: Inspected) -> tuple[int, int, int]:
     """(layer, head, call) that the Attention page shows: where this page begins."""
-    telling = heads.most_telling(session.measures(inspected.trace))
+    telling = heads.most_telling(overview.measures(inspected.trace))
     return link.remembered("layer", telling[0]), link.remembered("head", telling[1]), link.remembered("call", 0)
 
 
@@ -280,7 +282,7 @@ def choose(
             stream = controls.stream(trace.streams, key=key(name, "stream"))
         whole = maps.arrange(trace, stream=stream, hide_special=options.hide, merge_words=options.merge)
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
         return None
     with place:
         site, number = _place(name, trace, stream, opened)

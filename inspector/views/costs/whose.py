@@ -13,7 +13,7 @@ import streamlit as st
 
 from inspector import costs
 from inspector.sections.subject import Configuration
-from inspector.views.shell import appearance, controls, header, link, model_shelf, session
+from inspector.views.shell import appearance, controls, header, link, model_shelf, problems
 from inspector.wording import costs as words
 from models import failures
 
@@ -87,7 +87,7 @@ def _pasted() -> Configuration | None:
         with failures.told(words.READING, instead=words.CHECK_IT), st.spinner(words.READING):
             config, title, ignored = _read(text, name)
     except ValueError as error:
-        session.show_problem(str(error), what=words.CANNOT_BE_COUNTED)
+        problems.show(str(error), what=words.CANNOT_BE_COUNTED)
         return None
     if ignored:
         st.caption(words.IGNORED.format(", ".join(ignored)))

@@ -10,7 +10,7 @@ import streamlit as st
 from inspector import costs
 from inspector.costs.decoding import counted_by_step
 from inspector.generating import steps as read
-from inspector.views.shell import link, loaded_models, readings, session
+from inspector.views.shell import caching, link, loaded_models, readings
 from inspector.wording import generate as words
 from models import failures
 
@@ -41,7 +41,7 @@ def derived(loaded: LoadedModel, made: Written, table: pd.DataFrame) -> None:
     try:
         with failures.told("Counting this model", instead="Choose another one."), st.spinner(words.COUNTING):
             key = ("model", loaded.card.id, loaded_models.version(loaded.card.id))
-            counted = session.cached(("costs", key), lambda: costs.count(loaded.config))
+            counted = caching.cached(("costs", key), lambda: costs.count(loaded.config))
             found = counted_by_step(
                 counted,
                 costs.kv_cache(loaded.config),

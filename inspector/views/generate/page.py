@@ -16,7 +16,17 @@ from inspector.views.generate.asking import waits
 from inspector.views.generate.cache import cache
 from inspector.views.generate.derived import derived
 from inspector.views.generate.steps import steps
-from inspector.views.shell import appearance, controls, link, loaded_models, progress, readings, session, stand_in
+from inspector.views.shell import (
+    appearance,
+    caching,
+    controls,
+    link,
+    loaded_models,
+    problems,
+    progress,
+    readings,
+    stand_in,
+)
 from inspector.wording import generate as words
 from models import failures
 
@@ -86,7 +96,7 @@ def written() -> generating.Written:
     def seen(done: int) -> None:
         bar.draw(done, 2 * new_tokens, words.decoded(done=done))
 
-    made = session.cached(("written", loaded.card.id, text, how, new_tokens), write)
+    made = caching.cached(("written", loaded.card.id, text, how, new_tokens), write)
     place.empty()
     return made
 
@@ -103,7 +113,7 @@ def tree(width: int) -> beams.Tree:
     def seen(done: int) -> None:
         bar.draw(done, new_tokens, words.searched(done=done, width=width))
 
-    grown = session.cached(("beams", loaded.card.id, text, width, new_tokens), search)
+    grown = caching.cached(("beams", loaded.card.id, text, width, new_tokens), search)
     place.empty()
     return grown
 
@@ -147,7 +157,7 @@ try:
     with failures.told("Writing the text", instead="It is kept: change it, or choose another model."):
         made = written()
 except ValueError as error:
-    session.show_problem(str(error))
+    problems.show(str(error))
     st.stop()
 table = made.table()
 lines = (

@@ -24,7 +24,7 @@ from inspector.trace import AttentionSite
 from inspector.views.components import width
 from inspector.views.components.written import written
 from inspector.views.figures import chart, matrix
-from inspector.views.shell import appearance, available_models, controls, link, map_words, sentence, session
+from inspector.views.shell import appearance, available_models, caching, controls, link, map_words, sentence
 from inspector.views.shell.player import Player
 from inspector.wording import generate as wording
 from models import formatting
@@ -195,7 +195,7 @@ def _map(
 ) -> written_steps.Look | None:
     """Draw one stream's map up to the step; return what its newest row looked at most."""
     trace = made.trace
-    weights: NDArray[np.float32] = session.cached(
+    weights: NDArray[np.float32] = caching.cached(
         (trace.key, "steps", stream, site.layer, site.call, head),
         lambda: attention.chosen(trace, layer=site.layer, head=head, stream=stream, call=site.call)[0][
             made.begun - 1 :

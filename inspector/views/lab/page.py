@@ -17,7 +17,7 @@ from inspector.plots import lab as draw
 from inspector.views.figures import chart
 from inspector.views.lab import results, settings
 from inspector.views.server import process_settings
-from inspector.views.shell import appearance, progress, session
+from inspector.views.shell import appearance, problems, progress
 from inspector.wording import lab as words
 from models import failures
 from models.training.tiny.experiments import Experiment, buildable
@@ -105,7 +105,7 @@ def gone_where_it_fails() -> Iterator[None]:
             yield
     except ValueError as error:
         state.pop("lab", None)
-        session.show_problem(str(error), what="Cannot be trained")
+        problems.show(str(error), what="Cannot be trained")
         st.stop()
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from inspector.text import plain
 from inspector.views.lab.presets import PRESETS, Preset
-from inspector.views.shell import appearance, link, session
+from inspector.views.shell import appearance, link, problems
 from inspector.wording import lab as words
 from models.loaded import Shape
 from models.recurrent.config import Cell
@@ -127,7 +127,7 @@ def draw(presets: DeltaGenerator) -> Experiment | None:
     except ValueError as error:
         with presets:
             _presets(None)
-        session.show_problem(str(error))
+        problems.show(str(error))
         return None
     with presets:
         _presets(experiment)

@@ -23,7 +23,7 @@ from inspector.views.components import width
 from inspector.views.figures import chart, matrix, save
 from inspector.views.questions import badges, whole
 from inspector.views.questions.reader import Reader
-from inspector.views.shell import appearance, asked_here, available_models, link, pages, session
+from inspector.views.shell import appearance, asked_here, available_models, link, pages, problems
 
 GUESSES: tuple[Verdict, ...] = get_args(Verdict)
 _SHOWN = "shown"  # in place of a guess
@@ -41,7 +41,7 @@ def show(question: Question, reader: Reader, words: ModuleType, language: Langua
         with st.container(), st.spinner(words.MEASURING):
             answer = reader.answer(question, words)
     except ValueError as error:
-        session.show_problem(str(error), what=words.UNMEASURED)
+        problems.show(str(error), what=words.UNMEASURED)
         return
     if isinstance(answer.picture, Map) and answer.picture.beside is not None:  # two maps take the whole width
         verdict, figure = st.container(), st.container()

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from inspector.views.server import process_settings, queue
-from inspector.views.shell import progress, session
+from inspector.views.shell import problems, progress
 from inspector.wording import costs as words
 from models import failures
 
@@ -76,7 +76,7 @@ def run(
         try:
             keep(_measured(lambda draw: work(_both(watch, draw), keep), key=key, labels=labels))
         except ValueError as error:
-            session.show_problem(str(error), what=labels.failed)
+            problems.show(str(error), what=labels.failed)
         stopped.pop(known, None)
     found: Result | None = results.get(known)
     if known in stopped:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.views.shell import adding_models, link, model_shelf, progress, session
+from inspector.views.shell import adding_models, link, model_shelf, problems, progress
 from inspector.wording import shell as wording
 from models import failures
 from models.formatting import format_bytes
@@ -44,7 +44,7 @@ def field(place: ExpanderContainer, *, disabled: bool) -> None:
         try:
             limits = model_shelf.limits()
         except ValueError as error:  # a variable that cannot be read
-            session.show_problem(str(error))
+            problems.show(str(error))
             return
         folders = "" if limits.root is None else f", or a folder under {limits.root}"
         with st.form("another", border=False):
@@ -99,7 +99,7 @@ def draw(place: ExpanderContainer) -> None:
         problem.caption(refused)
     elif refused is not None:
         with problem.container():
-            session.show_problem(refused, what="Cannot be loaded")
+            problems.show(refused, what="Cannot be loaded")
 
 
 def _there(*, disabled: bool) -> None:

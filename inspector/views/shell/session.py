@@ -1,52 +1,43 @@
-"""The state that pages share: caches, the text and the model that the reader chose, and the notes on them.
+"""The text and the model that the reader chose, recorded for every page, and the notes on them.
 
-Loaded models live once for all visitors (available_models.py); traces and what is computed from them live in a cache
-with a byte budget; a visitor's session holds keys and widget values only.
+Loaded models live once for all visitors (model_shelf.py); traces and what is computed from them live in a cache with a
+byte budget (caching.py); a visitor's session holds keys and widget values only.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 import models
-from inspector.memory.cache import ByteBudgetCache
-from inspector.memory.held import held_bytes
 from inspector.sections.subject import Subject
 from inspector.views.server import process_settings
-from inspector.views.server.shared import Shared
 from inspector.views.shell import (
     available_models,
+    caching,
     loaded_models,
     model_shelf,
+    overview,
+    problems,
     progress,
     recording_notes,
     text_report,
     variants,
 )
 from inspector.wording import exactness as words
-from models import failures, formatting, settings
+from models import failures, formatting
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from inspector.exactness import Exactness
-    from inspector.maps import Arrangement
-    from inspector.overview import Overview
-    from inspector.trace import Array, Trace
+    from inspector.trace import Trace
     from inspector.trace.second_run import SecondRun
-
-V = TypeVar("V")
-
-CACHE_BYTES = settings.number("CACHE_MB") * 2**20
 
 
 @dataclass(frozen=True)
@@ -62,24 +53,11 @@ class Inspected:
         return None if self.model is None else load(self.model)
 
 
-# --- caches ------------------------------------------------------------------------------------------------------
-
-
-@Shared
-def _results() -> ByteBudgetCache[Any]:
-    return ByteBudgetCache(CACHE_BYTES)
-
-
-def cached(key: Hashable, make: Callable[[], V]) -> V:
-    """`make()`, or what it gave before for the same key; what it holds counts towards one budget for all visitors."""
-    return cast("V", _results().get(key, make, size=held_bytes))
-
-
 def subject(trace: Trace | None, loaded: models.LoadedModel | None) -> Subject:
     """Return the subject of sections, with the visitors' cache. trace: None where sizes alone are given."""
     version = 0 if loaded is None else loaded_models.version(loaded.card.id)
     stream = "" if trace is None else trace.streams[0]
-    return Subject(trace, loaded, stream, version, cached, load=load)
+    return Subject(trace, loaded, stream, version, caching.cached, load=load)
 
 
 def load(model: str) -> models.LoadedModel:
@@ -104,12 +82,12 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
             return probe.record(loaded, text, text_pair=text_pair, target=target, limits=most, on_progress=on_progress)
 
     key = ("trace", model, loaded_models.version(model), text, text_pair, target)
-    return Inspected(cached(key, make), model)
+    return Inspected(caching.cached(key, make), model)
 
 
 def exactness(inspected: Inspected) -> Exactness:
     """The checks of this text, made once; the second run of a long text is made only when the reader asked."""
-    trace, checks = inspected.trace, overview(inspected.trace).checks
+    trace, checks = inspected.trace, overview.of(inspected.trace).checks
     asked = not is_long(trace) or recording_notes.independent_check_asked(trace)
 
     def make() -> tuple[int, SecondRun | None, str]:
@@ -118,7 +96,7 @@ def exactness(inspected: Inspected) -> Exactness:
             return len(trace.sites), None, words.NO_MODEL
         return loaded.layers, *(_second_run(loaded, trace) if asked else (None, words.LONG))
 
-    layers, second, not_held = cached(("exactness", trace.key, asked), make)
+    layers, second, not_held = caching.cached(("exactness", trace.key, asked), make)
     return checks.result(expected_layers=layers, second=second, not_held=not_held)
 
 
@@ -129,7 +107,7 @@ def _second_run(loaded: models.LoadedModel, trace: Trace) -> tuple[SecondRun | N
     try:
         told = failures.told("The independent check", instead="Look at another text.")
         with told, progress.layers("Independent check") as on_progress:
-            return hold(loaded, trace, mixes=overview(trace).checks.mixes, on_progress=on_progress), ""
+            return hold(loaded, trace, mixes=overview.of(trace).checks.mixes, on_progress=on_progress), ""
     except ValueError as error:
         return None, str(error)
 
@@ -159,60 +137,6 @@ def is_long(trace: Trace) -> bool:
     return max(len(tokens) for site in trace.sites for tokens in (site.queries, site.keys)) > WHOLE
 
 
-def measures(trace: Trace) -> pd.DataFrame:
-    """Measure every head on this text, a row per head, with its label; measured once."""
-    return overview(trace).measures
-
-
-def overview(trace: Trace) -> Overview:
-    """The overview of the text's weights, made once: measures, self-checks and small pictures."""
-    from inspector.components.grid import sides
-    from inspector.overview import measure
-
-    def make() -> Overview:
-        with progress.layers("Measuring the heads") as on_progress:
-            return measure(trace, sides=sides(trace.sites), on_progress=on_progress)
-
-    return cached((trace.key, "overview"), make)
-
-
-def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArray[np.uint8], float]:
-    """Small pictures of every head of a stream as the reader arranged it, and the weight of their last colour.
-
-    That is 1, and less for a long text, whose weights are spread so thin that nothing would be seen.
-    """
-    from inspector.components.grid import readable_top
-    from inspector.components.pack import quantise
-
-    with st.container():
-        cells = _cells(trace, shown, stream=stream)
-    top = readable_top(cells) if shown.is_long else 1.0
-    return quantise(cells, top=top), top
-
-
-def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
-    """The largest weights of the tiles of every head of a stream, float32 [L, H, rows, cols], computed once."""
-    import numpy as np
-
-    from inspector import maps
-    from inspector.components.grid import sides
-
-    if shown.is_plain:
-        return overview(trace).pictures[stream]
-
-    def make() -> Array:
-        sites = trace.sites_of(stream)
-        side = sides(sites)[stream]
-        layers = []
-        with progress.layers("Drawing the heads") as on_progress:
-            for done, site in enumerate(sites):
-                on_progress(done, len(sites))
-                layers.append(maps.pooled(trace, shown, layer=site.layer, stream=stream, side=side, call=site.call))
-        return np.stack(layers)
-
-    return cached(("cells", trace.key, stream, shown), make)
-
-
 # --- what the reader chose --------------------------------------------------------------------------------------------
 
 
@@ -239,11 +163,11 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: boo
             checked = exactness(seen)
     except ValueError as error:
         logging.getLogger(__name__).info("refused: %s", error)
-        show_problem(str(error))
+        problems.show(str(error))
         st.stop()
     with st.sidebar:
         recording_notes.draw(seen, checked)
-        if seen.trace.nbytes > CACHE_BYTES:
+        if seen.trace.nbytes > caching.CACHE_BYTES:
             st.warning(_not_kept(seen.trace), icon=":material/memory:")
         text_report.draw(seen.trace.key, lambda: subject(seen.trace, seen.loaded))
     recording_notes.warn(seen.trace, weights=notes_weights)
@@ -252,7 +176,7 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: boo
 
 def _not_kept(trace: Trace) -> str:
     """Say what it means that a recording is larger than the whole cache."""
-    taken, most = map(formatting.format_bytes, (trace.nbytes, CACHE_BYTES))
+    taken, most = map(formatting.format_bytes, (trace.nbytes, caching.CACHE_BYTES))
     return (
         f"This recording takes {taken}, over the {most} of "
         "HEADLIGHT_CACHE_MB: it is not kept, and every click reads the text again. Shorten the text, or raise that."
@@ -295,7 +219,7 @@ def _opened(upload: UploadedFile) -> Inspected:
 
     name = formatting.shortened(upload.name)  # of a stranger's choice: never a path of ours
     limits = model_shelf.limits()
-    trace = cached(("file", upload.file_id), lambda: file.read(upload, name=name, limits=limits))
+    trace = caching.cached(("file", upload.file_id), lambda: file.read(upload, name=name, limits=limits))
     return Inspected(trace, trace.model if trace.model in available_models.ids() else None)
 
 
@@ -305,18 +229,11 @@ def at_hand(chosen: Inspected, *, so: str) -> models.LoadedModel:
         with st.spinner("Loading the model"):
             loaded = chosen.loaded
     except ValueError as error:
-        show_problem(str(error))
+        problems.show(str(error))
         st.stop()
     if loaded is None:
-        show_problem(
+        problems.show(
             f"The model {available_models.title(chosen.trace.model)} of this saved trace is not at hand, so {so}."
         )
         st.stop()
     return loaded
-
-
-def show_problem(sentence: str, *, what: str = "Cannot be shown") -> None:
-    """A problem in a sentence; st.error would read markdown in it, and the sentence may quote the reader's text."""
-    with st.container(border=True):
-        st.badge(what, icon=":material/error:", color="red")
-        st.text(sentence)

@@ -21,7 +21,7 @@ import streamlit as st
 
 from inspector import examples
 from inspector.text import plain
-from inspector.views.shell import available_models, recording_notes, session
+from inspector.views.shell import available_models, problems, recording_notes, session
 from inspector.wording import shell as words
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def beside(
         with st.spinner("Reading the text with a model that can"):
             read = _read_instead(instead)
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
         st.stop()
     loaded = session.at_hand(read, so="it cannot be run again")
     _tell(cannot, loaded, reads=True)

@@ -16,7 +16,7 @@ import streamlit as st
 
 from inspector.text import plain
 from inspector.views.components import width
-from inspector.views.shell import ahead, available_models, link, loaded_models, session, variants
+from inspector.views.shell import ahead, available_models, link, loaded_models, problems, variants
 from inspector.wording import switches as words
 from models import failures
 from models.transformer import switches
@@ -114,7 +114,7 @@ def _panel(base: str) -> None:
     )
     for side in SIDES:
         if (wish := _wish(side)) is not None:
-            session.show_problem(wish.problem, what=words.stays(side=side))
+            problems.show(wish.problem, what=words.stays(side=side))
     with _row():
         st.caption(words.SIDES_READ, width=_name_width())
         for side in SIDES:

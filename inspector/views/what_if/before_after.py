@@ -22,7 +22,7 @@ from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import chart
 from inspector.views.figures.map_files import MapPicture
 from inspector.views.figures.map_options import MapOptions
-from inspector.views.shell import link, open_site, readings, session, site_words
+from inspector.views.shell import caching, link, open_site, readings, site_words
 from inspector.wording import what_if as wording
 
 MOST = 8  # heads in the table
@@ -117,7 +117,7 @@ def heads(seen: Seen | str) -> None:
     def apply(trace: Trace, how: maps.Arrangement) -> list[Array]:
         return [how.apply(trace.attention(layer=site.layer, stream=site.stream, call=site.call)) for site in sites]
 
-    pictures, largest = session.cached(
+    pictures, largest = caching.cached(
         ("changes", before.key, after.key, seen.stream, seen.shown),
         lambda: changes(list(zip(apply(before, shown), apply(after, now), strict=True))),
     )
@@ -234,7 +234,7 @@ def _arranged(change: Change, *, stream: str, hide: bool, words: bool) -> tuple[
 def _changed(change: Change, *, stream: str, about: Sequence[int]) -> pd.DataFrame:
     shown, now = _arranged(change, stream=stream, hide=False, words=False)
     groups = sorted({group for place in about if (group := shown.queries.containing(place)) is not None})
-    table: pd.DataFrame = session.cached(
+    table: pd.DataFrame = caching.cached(
         (change.before.key, change.after.key, "changed heads", stream),
         lambda: compare.changed_heads(
             change.before, change.after, stream=stream, shown=(shown, now), queries=groups or None

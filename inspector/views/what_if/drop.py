@@ -14,7 +14,7 @@ from inspector.interventions import Dropped, effects
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
 from inspector.views.figures import map_options
-from inspector.views.shell import boundary, controls, link, sentence, session, site_words
+from inspector.views.shell import boundary, caching, controls, link, overview, problems, sentence, site_words
 from inspector.views.what_if import before_after, downloads, importance, predictions
 from inspector.views.what_if.swap import guessed_token
 from inspector.wording import phrases
@@ -58,7 +58,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
             draw_states()
         link.publish()
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
         return
     st.caption(wording.DROPPED_HEAD)
     predictions.explain(loaded, asked)
@@ -90,7 +90,7 @@ def _choose(heads: set[Head], dropped: Dropped) -> None:
 def _first(trace: Trace) -> str:
     """The head that is open on the Attention page."""
     first = trace.sites[0]
-    table = session.measures(trace).query("stream == @first.stream")
+    table = overview.measures(trace).query("stream == @first.stream")
     layer, number = measures.most_telling(table)
     layer, number = link.remembered("layer", layer), link.remembered("head", number)
     call = link.remembered("call", 0)
@@ -100,7 +100,7 @@ def _first(trace: Trace) -> str:
 
 
 def _dropped(trace: Trace, loaded: LoadedModel, heads: tuple[Head, ...], *, hidden: tuple[int, ...]) -> Dropped:
-    return session.cached(
+    return caching.cached(
         ("dropped", trace.key, heads, hidden),
         lambda: interventions.drop(loaded, trace, heads=heads, hidden=hidden),
     )
@@ -115,12 +115,12 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
     left, right = st.columns([2, 3], gap="medium")
     with left:
         shown = maps.arrange(trace, stream=stream)
-        pictures, _ = session.thumbnails(trace, shown, stream=stream)
+        pictures, _ = overview.thumbnails(trace, shown, stream=stream)
         data = grid_bytes(
             pictures,
             tokens=len(shown.keys.labels),
             scale="sqrt",
-            notes=roles.notes(session.measures(trace).query("stream == @stream")),
+            notes=roles.notes(overview.measures(trace).query("stream == @stream")),
             names=site_words.layer_names(sites),
             crossed=crossed,
         )

@@ -14,7 +14,7 @@ from inspector.text import number, plain
 from inspector.trace import Trace
 from inspector.views.components import width
 from inspector.views.figures import chart, map_options
-from inspector.views.shell import boundary, controls, link, readings, sentence, session
+from inspector.views.shell import boundary, caching, controls, link, problems, readings, sentence
 from inspector.views.what_if import before_after, downloads, predictions, token_choice
 from inspector.wording import what_if as wording
 from models import LoadedModel
@@ -75,7 +75,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         before_after.draw_states(states)
         link.publish()
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
         return
     st.caption(wording.GUESSED_AGAIN if asked is None else wording.writes_on(model=plain(loaded.card.title)))
     if asked is None:
@@ -89,14 +89,14 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
 
 def telling(trace: Trace, loaded: LoadedModel) -> int:
     """The position to hide first."""
-    return session.cached(
+    return caching.cached(
         ("telling", trace.key),
         partial(interventions.most_telling, loaded, trace.encoding),
     )
 
 
 def _masked(trace: Trace, loaded: LoadedModel, positions: tuple[int, ...]) -> Masked:
-    return session.cached(
+    return caching.cached(
         ("masked", trace.key, positions),
         lambda: interventions.mask(loaded, trace, positions=positions),
     )

@@ -15,7 +15,7 @@ from inspector.interventions import Change, Guess, Prediction
 from inspector.plots import interventions as draw
 from inspector.text import bits, number, plain
 from inspector.views.figures import chart
-from inspector.views.shell import controls, link, readings, session
+from inspector.views.shell import caching, controls, link, readings
 from inspector.wording import what_if as wording
 from models import LoadedModel
 
@@ -35,11 +35,11 @@ def ask(loaded: LoadedModel, change: Change) -> Asked | None:
     """Predict one position before and after, of the reader's choice where there are several; None without a head."""
     if loaded.predict is None:
         return None
-    everywhere = session.cached(
+    everywhere = caching.cached(
         (change.before.key, change.after.key, "surprises"), lambda: interventions.surprises(loaded, change)
     )
     position = _position(loaded, everywhere)
-    found = session.cached(
+    found = caching.cached(
         (change.before.key, change.after.key, "prediction", position),
         lambda: interventions.predict(loaded, change, position=position),
     )

@@ -10,7 +10,7 @@ from inspector import interventions
 from inspector.interventions import Swapped, effects
 from inspector.trace import Trace
 from inspector.views.figures import map_options
-from inspector.views.shell import boundary, controls, link, sentence, session
+from inspector.views.shell import boundary, caching, controls, link, problems, sentence
 from inspector.views.what_if import before_after, downloads, predictions, token_choice
 from inspector.views.what_if.hide import telling
 from inspector.wording import what_if as wording
@@ -63,7 +63,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
             draw_states()
         link.publish()
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
         return
     _texts(swapped)
     st.caption(wording.READ_AGAIN)
@@ -91,7 +91,7 @@ def guessed_token(trace: Trace, loaded: LoadedModel, *, without: range = range(0
 
 
 def _swapped(trace: Trace, loaded: LoadedModel, position: int, *, by: str, hidden: tuple[int, ...]) -> Swapped:
-    return session.cached(
+    return caching.cached(
         ("swapped", trace.key, position, by, hidden),
         lambda: interventions.swap(loaded, trace, position=position, by=by, hidden=hidden),
     )
