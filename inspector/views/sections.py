@@ -205,13 +205,13 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
 
 
 def _places(section: Section) -> Top:
-    said = st.container()
+    sentence_place = st.container()
     left, right = st.columns(ASIDE, gap="medium") if section.aside else (st, st)  # a place in an empty one has a gap
     if section.behind:
         left = left.popover(section.behind, icon=":material/edit_note:", type=appearance.quiet_button())
     texts = left.container()
     choices = left.container(horizontal=True, vertical_alignment="bottom", gap="small")
-    return Top(said, texts, choices, right.container())
+    return Top(sentence_place, texts, choices, right.container())
 
 
 def _awaited(section: Section, blocks: Iterator[Block]) -> Iterator[Block]:
@@ -342,14 +342,14 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
             st.page_link(pages.FILES[block.page], label=block.label, icon=icon, query_params=given)
         case Row():
             widths = list(block.widths) or len(block.columns)
-            own = replace(around, top=None)
+            inside = replace(around, top=None)
             for place, column in zip(st.columns(widths, gap="medium"), block.columns, strict=True):
                 with place:
                     for inner in column if isinstance(column, tuple) else (column,):
-                        _draw(inner, subject, own)
+                        _draw(inner, subject, inside)
         case Measurement():
-            found = measuring.run(block.work, known=block.key, key=block.id, about=block.about)
-            for inner in () if found is None else block.answer(found):
+            result = measuring.run(block.work, known=block.key, key=block.id, about=block.about)
+            for inner in () if result is None else block.answer(result):
                 _draw(inner, subject, around)
         case Section(folded=True):
             beside = f":material/{block.icon}:" if block.icon else None
@@ -358,8 +358,8 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
                     around.below.update(_show(block, subject, replace(around, top=None)))
         case Section():
             _heading(block.title)
-            own = replace(around, top=None) if block.title else around
-            around.below.update(_show(block, subject, own))
+            inside = replace(around, top=None) if block.title else around
+            around.below.update(_show(block, subject, inside))
 
 
 def _lead(to: Link) -> None:

@@ -28,7 +28,7 @@ def opened(need: Need | None) -> Subject:
     shelf = library.of(subject.model, keys=keys)
     for problem in shelf.problems:
         problems.show(problem)
-    atlases = {library.id_of(one): one for one in shelf.atlases}
+    atlases = {library.id_of(atlas): atlas for atlas in shelf.atlases}
     if not atlases:  # another visitor has removed it in this moment
         st.info(words.NONE_LEFT)
         st.stop()
@@ -43,7 +43,7 @@ def opened(need: Need | None) -> Subject:
             words.OVER,
             list(atlases),
             key="atlas",
-            format_func=lambda one: words.texts(atlases[one]),
+            format_func=lambda id: words.texts(atlases[id]),
             on_change=lambda: atlas_keys.open_atlas(st.session_state["atlas"]),
             width=420,
         )

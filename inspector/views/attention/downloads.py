@@ -65,7 +65,7 @@ def open_head(
         sites = trace.sites_of(stream)
         return matrices.grid(
             (pictures / np.float32(255)) ** 2,  # as pack.quantise made them: the root of the share of the top
-            rows=[layer_name(one.layer, one.call) for one in sites],
+            rows=[layer_name(row.layer, row.call) for row in sites],
             title=f"{trace.model}: every head of the {stream}, colours from 0 to {top:g}",
             scale=scale,
             selected=None if mean else (sites.index(site), head),

@@ -79,15 +79,15 @@ def draw(
             scale=scale,
             chosen=[at for at in map(seen.queries.containing, pinned) if at is not None],
             first=(down.start or 0, across.start or 0),
-            vmax=_top([one[:, across] for one in each] if which.in_colours else [values]),
+            vmax=_top([of_head[:, across] for of_head in each] if which.in_colours else [values]),
             diverging=kind.signed,
             quantity=f"mean {kind.quantity}" if which.name else kind.quantity,
             rows=None if statistics is None else statistics.result(),
             segments=_segments(trace, seen, stream=stream),
             options=options,
             parts=[
-                Part(f"head {head}", one[:, across])
-                for (_, head), one in zip(which.places, each, strict=True)
+                Part(f"head {head}", of_head[:, across])
+                for (_, head), of_head in zip(which.places, each, strict=True)
                 if which.in_colours
             ],
             whole=_whole(trace, shown, which, stream=stream) if shown.is_long else None,
@@ -139,7 +139,7 @@ def title(trace: Trace, site: AttentionSite, number: int) -> str:
 
 def _top(maps: Sequence[Array]) -> float:
     """The last colour: the value farthest from zero, without masked cells."""
-    return max(float(np.abs(one[np.isfinite(one)]).max(initial=0.0)) for one in maps) or 1.0
+    return max(float(np.abs(weights[np.isfinite(weights)]).max(initial=0.0)) for weights in maps) or 1.0
 
 
 def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> Segments | None:

@@ -146,9 +146,9 @@ def handed_over(inspected: Inspected, *, site: AttentionSite, number: int) -> ND
     assert loaded is not None  # reader refused
 
     def make() -> NDArray[np.float64]:
-        found = flow.value_norms(trace, find(loaded), layer=site.layer, stream=site.stream, call=site.call)
-        return found.projected
+        value_norms = flow.value_norms(trace, find(loaded), layer=site.layer, stream=site.stream, call=site.call)
+        return value_norms.projected
 
     norms = caching.cached((trace.key, "value norms", site.stream, site.layer, site.call), make)
-    own: NDArray[np.float64] = norms[number]
-    return own
+    of_head: NDArray[np.float64] = norms[number]
+    return of_head

@@ -28,10 +28,10 @@ def source() -> str:
 
 def given(source: str) -> Configuration | None:
     """Let the reader choose a shape or give a configuration; None where there is none yet, and why is said."""
-    found = _shape() if source == "shape" else _pasted()
-    if found is not None:
-        header.name(words.GIVEN[source], found.title)
-    return found
+    configuration = _shape() if source == "shape" else _pasted()
+    if configuration is not None:
+        header.name(words.GIVEN[source], configuration.title)
+    return configuration
 
 
 def _shape() -> Configuration:
@@ -106,16 +106,16 @@ def _read(text: str, name: str) -> tuple[Any, str, tuple[str, ...]]:
 
     limits = model_shelf.limits()
     if text.strip():
-        found = pasted(text, limits=limits)
-        found.config.architectures = [found.architecture.__name__]
-        return found.config, words.PASTED_NAME.format(found.config.model_type), found.ignored
+        checked = pasted(text, limits=limits)
+        checked.config.architectures = [checked.architecture.__name__]
+        return checked.config, words.PASTED_NAME.format(checked.config.model_type), checked.ignored
     name = name.strip()
     if name.startswith(("/", "~", ".")):
         folder = folders.allowed(name, limits=limits)
-        found = safe_config(folder, limits=limits)
+        checked = safe_config(folder, limits=limits)
         title = Path(folder).name
     else:
         candidate = hub.describe(parse(name), limits=limits)
-        found, title = candidate.config, candidate.name
-    found.config.architectures = [found.architecture.__name__]
-    return found.config, title, found.ignored
+        checked, title = candidate.config, candidate.name
+    checked.config.architectures = [checked.architecture.__name__]
+    return checked.config, title, checked.ignored

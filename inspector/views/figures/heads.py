@@ -31,20 +31,23 @@ def _thumbnails(block: Thumbnails, on_choose: Callable[[Mapping[str, int]], None
 
 
 def _maps(block: HeadMaps, on_choose: Callable[[Mapping[str, int]], None]) -> None:
-    for place, one in zip(st.columns(len(block.maps), gap="medium"), block.maps, strict=True):
+    for place, head_map in zip(st.columns(len(block.maps), gap="medium"), block.maps, strict=True):
         message = HeadMessage(
-            one.weights,
+            head_map.weights,
             queries=block.queries,
             keys=block.keys,
             layer=block.layer,
             head=block.head,
-            title=one.title,
+            title=head_map.title,
             vmax=block.top,
         )
         with place:
-            head(message.to_bytes(), key=f"{block.id}-{one.id}", on_event=partial(_follow, block, on_choose))
+            head(message.to_bytes(), key=f"{block.id}-{head_map.id}", on_event=partial(_follow, block, on_choose))
     map_files.draw(
-        {one.name: MapPicture(one.long, one.weights, block.queries, block.keys, block.top) for one in block.maps},
+        {
+            head_map.name: MapPicture(head_map.long, head_map.weights, block.queries, block.keys, block.top)
+            for head_map in block.maps
+        },
         name=block.name,
         python=block.code,
     )

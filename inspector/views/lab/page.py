@@ -55,7 +55,9 @@ def train(attempt: Attempt) -> None:
         for course in train_both(experiment):
             attempt.courses[course.side, course.run.seed] = course
             passed = perf_counter() - began
-            done = sum(one.run.steps if one.done else one.curve[-1].step for one in attempt.courses.values())
+            done = sum(
+                of_side.run.steps if of_side.done else of_side.curve[-1].step for of_side in attempt.courses.values()
+            )
             bar.draw(done, total, _so_far(attempt, course, speed=done / passed, left=total - done))
             if passed >= due:
                 found = read.progress(attempt.courses.values())
@@ -78,8 +80,8 @@ def train(attempt: Attempt) -> None:
 def _so_far(attempt: Attempt, course: Course, *, speed: float, left: int) -> str:
     """Losses, speed (steps a second) and the time that the steps left will take, in a line."""
     losses = ", ".join(
-        f"{side} {one.curve[-1].loss:.3f}"
-        for (side, seed), one in sorted(attempt.courses.items())
+        f"{side} {of_side.curve[-1].loss:.3f}"
+        for (side, seed), of_side in sorted(attempt.courses.items())
         if seed == course.run.seed
     )
     return (

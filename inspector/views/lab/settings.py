@@ -89,7 +89,6 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "embeddings": get_args(Embeddings),
 }
 """Values that each switch can take; switches that are not here are numbers, or on and off."""
-LENGTH = {"repeats": "Longest block", "kinds": "Words in a text"}
 WIDTH = 128  # pixels of a widget: two stand side by side
 RATES = tuple(str(rate) for rate in LEARNING_RATES)
 
@@ -140,7 +139,8 @@ def draw(presets: DeltaGenerator) -> Experiment | None:
 def _presets(experiment: Experiment | None) -> None:
     """A button for each preset of a topic; the question of the one that is set, and what it answered here."""
     chosen = next(
-        (one for one in PRESETS if experiment is not None and replace(experiment, seeds=1) == one.experiment), None
+        (preset for preset in PRESETS if experiment is not None and replace(experiment, seeds=1) == preset.experiment),
+        None,
     )
     topics = list(dict.fromkeys(preset.topic for preset in PRESETS))
     first = topics[0] if chosen is None else chosen.topic
@@ -214,8 +214,8 @@ def _values(side: Side, default: Switches) -> dict[str, Any]:
             values[name] = _switch_of(side, name, default, waits=name in waiting)
             if name == "network":
                 waiting = idle(values[name])
-    if said := words.waits(values["network"]):
-        st.caption(said)
+    if waits := words.waits(values["network"]):
+        st.caption(waits)
     with st.expander("More switches", key=f"lab_{side.lower()}_more"):
         for group, names in words.GROUPS.items():
             st.caption(group)

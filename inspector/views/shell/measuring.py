@@ -78,13 +78,13 @@ def run(
         except ValueError as error:
             problems.show(str(error), what=labels.failed)
         stopped.pop(known, None)
-    found: Result | None = results.get(known)
+    result: Result | None = results.get(known)
     if known in stopped:
         done, total = stopped[known]
-        st.caption(labels.stopped(done, total, found is not None))
-    elif found is None:
+        st.caption(labels.stopped(done, total, result is not None))
+    elif result is None:
         st.caption(about)
-    return found
+    return result
 
 
 def _both(first: Watch, second: Watch) -> Watch:
@@ -106,6 +106,6 @@ def _measured(work: Callable[[Watch], Result], *, key: str, labels: Labels) -> R
     place = st.empty()
     bar = progress.Bar(place, stop=f"stop {key}", holds=False, label=labels.stop)
     with failures.told(labels.work, instead=labels.instead), bar.turn(labels.work, words=labels.queued):
-        found = work(lambda done, total: bar.draw(done, total, labels.running(done, total)))
+        result = work(lambda done, total: bar.draw(done, total, labels.running(done, total)))
     place.empty()
-    return found
+    return result

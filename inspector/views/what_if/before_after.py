@@ -30,7 +30,7 @@ LINKED = ("mask_layer", "mask_call")
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class OpenChange:
     """A change as its maps are seen: between which tokens, and which head is open.
 
     changed: of compare.changed_heads. row: the open head's row among `sites`. pinned: the row of a map that is pinned.
@@ -84,7 +84,7 @@ def open_head(site: AttentionSite | None, number: int | None) -> None:
     link.assign("mask_head", number)
 
 
-def see(change: Change, *, stream: str, options: MapOptions, about: Sequence[int] = ()) -> Seen | str:
+def open_change(change: Change, *, stream: str, options: MapOptions, about: Sequence[int] = ()) -> OpenChange | str:
     """Find the heads that moved and the open one; a sentence where the text is too long for whole maps.
 
     stream: whose heads. about: positions of the queries that the order of the heads is about, the first of them pinned
@@ -98,27 +98,27 @@ def see(change: Change, *, stream: str, options: MapOptions, about: Sequence[int
     row = open_site.row(sites, default=int(changed["layer"][0]), names=LINKED)
     number = link.number("mask_head", default=int(changed["head"][0]), last=sites[0].heads - 1) or 0
     pinned = shown[0].queries.containing(about[0]) if len(about) == 1 else None
-    return Seen(change, shown, sites, changed, row, number, pinned, options, len(about))
+    return OpenChange(change, shown, sites, changed, row, number, pinned, options, len(about))
 
 
-def moved(seen: Seen | str) -> effects.MovedHead | None:
+def moved(opened: OpenChange | str) -> effects.MovedHead | None:
     """The head that moved most; None where none did, and for a text that is too long."""
-    return None if isinstance(seen, str) else effects.moved(seen.changed, hidden=seen.about)
+    return None if isinstance(opened, str) else effects.moved(opened.changed, hidden=opened.about)
 
 
-def heads(seen: Seen | str) -> None:
+def heads(opened: OpenChange | str) -> None:
     """Draw |after - before| of every head as thumbnails; a click opens one."""
-    if isinstance(seen, str):
-        st.info(seen)
+    if isinstance(opened, str):
+        st.info(opened)
         return
-    before, after, sites = seen.change.before, seen.change.after, seen.sites
-    shown, now = seen.shown
+    before, after, sites = opened.change.before, opened.change.after, opened.sites
+    shown, now = opened.shown
 
     def apply(trace: Trace, how: maps.Arrangement) -> list[Array]:
         return [how.apply(trace.attention(layer=site.layer, stream=site.stream, call=site.call)) for site in sites]
 
     pictures, largest = caching.cached(
-        ("changes", before.key, after.key, seen.stream, seen.shown),
+        ("changes", before.key, after.key, opened.stream, opened.shown),
         lambda: changes(list(zip(apply(before, shown), apply(after, now), strict=True))),
     )
     st.markdown(wording.HEADS_MOVED)
@@ -126,27 +126,27 @@ def heads(seen: Seen | str) -> None:
         pictures,
         tokens=len(shown.keys.labels),
         scale="sqrt",
-        selected=(seen.row, seen.number),
-        notes=_notes(seen.changed),
+        selected=(opened.row, opened.number),
+        notes=_notes(opened.changed),
         names=site_words.layer_names(sites),
     )
     grid(data, key="grid-change", on_open=lambda row, number: open_head(sites[row], number))
     st.caption(wording.heads_read(largest=largest))
 
 
-def before_and_after(seen: Seen | str, *, about: Sequence[int] = ()) -> dict[str, MapPicture]:
+def before_and_after(opened: OpenChange | str, *, about: Sequence[int] = ()) -> dict[str, MapPicture]:
     """Draw the open head before, after and their difference, aligned, and its numbers; the maps as files have them."""
-    if isinstance(seen, str):
+    if isinstance(opened, str):
         return {}
-    a, b = seen.maps
+    a, b = opened.maps
     apart: Array = b - a
-    shown, now = seen.shown
+    shown, now = opened.shown
     top, largest = max(float(a.max()), float(b.max())) or 1.0, float(abs(apart).max())
     beside = Beside.around([(each.queries.labels, each.keys.labels) for each in (shown, now)])
-    scale = seen.options.scale
+    scale = opened.options.scale
     pictures = {
-        "Before": MapPicture(f"Before: {seen.title}", a, shown.queries.labels, shown.keys.labels, top, scale),
-        "After": MapPicture(f"After: {seen.title}", b, now.queries.labels, now.keys.labels, top, scale),
+        "Before": MapPicture(f"Before: {opened.title}", a, shown.queries.labels, shown.keys.labels, top, scale),
+        "After": MapPicture(f"After: {opened.title}", b, now.queries.labels, now.keys.labels, top, scale),
         "After minus before": MapPicture.difference(
             "After minus before", apart, shown.queries.labels, shown.keys.labels
         ),
@@ -155,19 +155,19 @@ def before_and_after(seen: Seen | str, *, about: Sequence[int] = ()) -> dict[str
         st.columns(3, gap="medium"), zip(("before", "after", "change"), pictures.values(), strict=True), strict=True
     ):
         with place:
-            _map(picture, seen, key=f"map-{key}", beside=beside)
-    readings.line(_told(seen, about=about))
-    st.caption(wording.maps_read(largest=largest, top=top, alone=seen.pinned is None))
+            _map(picture, opened, key=f"map-{key}", beside=beside)
+    readings.line(_told(opened, about=about))
+    st.caption(wording.maps_read(largest=largest, top=top, alone=opened.pinned is None))
     return pictures
 
 
-def table(seen: Seen | str, *, about: Sequence[int] = ()) -> None:
+def table(opened: OpenChange | str, *, about: Sequence[int] = ()) -> None:
     """The heads that moved most, in numbers."""
-    if isinstance(seen, str):
+    if isinstance(opened, str):
         return
     with st.expander(wording.IN_NUMBERS):
         st.dataframe(
-            seen.changed.head(MOST).drop(columns="stream"),
+            opened.changed.head(MOST).drop(columns="stream"),
             hide_index=True,
             column_config={
                 "jensen_shannon": st.column_config.NumberColumn(wording.DIVERGENCE_HEAD, format="%.3g"),
@@ -251,9 +251,9 @@ def _notes(changed: pd.DataFrame) -> list[list[str]]:
     return roles.by_layer(lines, ordered)
 
 
-def _told(seen: Seen, *, about: Sequence[int]) -> list[tuple[str, str, str]]:
+def _told(opened: OpenChange, *, about: Sequence[int]) -> list[tuple[str, str, str]]:
     """The numbers of the open head."""
-    row = seen.measured
+    row = opened.measured
     over = "the changed token's row" if about else "every row, mean over the rows"
     return [
         (
@@ -269,24 +269,24 @@ def _told(seen: Seen, *, about: Sequence[int]) -> list[tuple[str, str, str]]:
     ]
 
 
-def _map(picture: MapPicture, seen: Seen, *, key: str, beside: Beside) -> None:
+def _map(picture: MapPicture, opened: OpenChange, *, key: str, beside: Beside) -> None:
     """Draw one map [Q, T], from 0 to its top; a signed map from -top to top on the diverging scale."""
     data = HeadMessage(
         picture.weights,
         queries=picture.queries,
         keys=picture.keys,
-        layer=seen.row,
-        head=seen.number,
+        layer=opened.row,
+        head=opened.number,
         title=picture.title,
         scale=picture.scale,
-        chosen=seen.pinned,
+        chosen=opened.pinned,
         vmax=picture.top,
         diverging=picture.diverging,
         quantity="difference of weights" if picture.diverging else "weight",
         beside=beside,
-        lines=seen.options.lines,
+        lines=opened.options.lines,
     ).to_bytes()
-    follow: Callable[[Choice | Step], None] = partial(_step, (seen.row, seen.number), seen.sites)
+    follow: Callable[[Choice | Step], None] = partial(_step, (opened.row, opened.number), opened.sites)
     head(data, key=key, on_event=follow)
 
 

@@ -36,24 +36,24 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         hidden = guessed_token(trace, loaded)
         names = {name_of(head, trace): head for head in interventions.every_head(trace)}
         chosen = link.several("drop", default=(_first(trace),), allowed=list(names), but="")
-        dropped = _dropped(trace, loaded, tuple(names[one] for one in chosen), hidden=hidden)
+        dropped = _dropped(trace, loaded, tuple(names[name] for name in chosen), hidden=hidden)
         _choice(dropped, first=_first(trace), stream=stream)
         asked = predictions.ask(loaded, dropped)
-        seen = before_after.see(dropped, stream=stream, options=options)
+        opened = before_after.open_change(dropped, stream=stream, options=options)
         states = before_after.hidden_states(dropped)
         with above:
-            read = None if asked is None else effects.predicted(asked.found)
+            read = None if asked is None else effects.predicted(asked.prediction)
             several = len(trace.streams) > 1
             begin = wording.dropped(dropped.heads, several=several)
-            said = wording.change(begin, read, states.read, before_after.moved(seen), several=several)
-            sentence.show(said, ("head", "layer"))
+            told = wording.change(begin, read, states.read, before_after.moved(opened), several=several)
+            sentence.show(told, ("head", "layer"))
         draw_states = partial(before_after.draw_states, states)
-        found = predictions.beside(asked, states=draw_states, heads=partial(before_after.heads, seen))
-        pictures = before_after.before_and_after(seen)
+        table = predictions.beside(asked, states=draw_states, heads=partial(before_after.heads, opened))
+        pictures = before_after.before_and_after(opened)
         heads = [tuple(head)[: 4 if head.call else 3] for head in dropped.heads]
         what = f"drop(heads={heads}" + (f", hidden={hidden})" if hidden else ")")
         name = f"{trace.model.replace('/', '-')}-dropped"
-        downloads.change(trace, seen, pictures, what=what, predictions=found, name=name)
+        downloads.change(trace, opened, pictures, what=what, predictions=table, name=name)
         if asked is not None:
             draw_states()
         link.publish()
@@ -62,7 +62,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         return
     st.caption(wording.DROPPED_HEAD)
     predictions.explain(loaded, asked)
-    before_after.table(seen)
+    before_after.table(opened)
     toggle = partial(_toggle, dropped=dropped, stream=stream)
     importance.show(trace, loaded, dropped, stream=stream, hidden=hidden, toggle=toggle)
 
@@ -82,8 +82,8 @@ def _toggle(row: int, number: int, *, dropped: Dropped, stream: str) -> None:
 
 def _choose(heads: set[Head], dropped: Dropped) -> None:
     every = interventions.every_head(dropped.before)
-    kept = [head for head in every if head in (heads or set(dropped.heads))]
-    link.assign("drop", tuple(name_of(head, dropped.before) for head in kept))
+    dropped_now = [head for head in every if head in (heads or set(dropped.heads))]
+    link.assign("drop", tuple(name_of(head, dropped.before) for head in dropped_now))
     before_after.open_head(None, None)
 
 

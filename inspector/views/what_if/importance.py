@@ -71,8 +71,8 @@ def _measure(
     stop.button("Stop", icon=":material/stop:", key="alone-stop")
     bar = progress.Bar(st.empty())
     bar.draw(len(measured), len(every), "Starting")
-    for one in importance.measure(loaded, trace, heads=every[len(measured) :], hidden=hidden):
-        measured.append(one)
+    for of_head in importance.measure(loaded, trace, heads=every[len(measured) :], hidden=hidden):
+        measured.append(of_head)
         bar.draw(len(measured), len(every), wording.of_heads(done=len(measured), of=len(every)))
 
 
