@@ -29,6 +29,7 @@ from inspector.views.shell import (
     variants,
 )
 from inspector.wording import exactness as words
+from inspector.wording import shell as wording
 from models import failures, formatting
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
@@ -77,8 +78,8 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
 
         loaded, limits = load(model), model_shelf.limits()
         most = probe.TextLimits(limits.characters, loaded_models.tokens_allowed(model), limits.capture_bytes)
-        told = failures.told("Reading the text", instead="It is kept: change it, or choose another model.")
-        with told, progress.layers("Reading the text") as on_progress:
+        told = failures.told(wording.READING, instead=wording.TEXT_IS_KEPT)
+        with told, progress.layers(wording.READING) as on_progress:
             return probe.record(loaded, text, text_pair=text_pair, target=target, limits=most, on_progress=on_progress)
 
     key = ("trace", model, loaded_models.version(model), text, text_pair, target)
@@ -155,9 +156,9 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: boo
     progress.hold()
     try:
         with (
-            failures.told("Reading the text", instead="It is kept: change it, or choose another model."),
+            failures.told(wording.READING, instead=wording.TEXT_IS_KEPT),
             st.container(),
-            st.spinner("Reading the text with the model (the first time it loads torch, which takes a few seconds)"),
+            st.spinner(wording.READING_FIRST),
         ):
             seen = (read or chosen)()
             checked = exactness(seen)
@@ -168,19 +169,10 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: boo
     with st.sidebar:
         recording_notes.draw(seen, checked)
         if seen.trace.nbytes > caching.CACHE_BYTES:
-            st.warning(_not_kept(seen.trace), icon=":material/memory:")
+            st.warning(wording.not_kept(size=seen.trace.nbytes, most=caching.CACHE_BYTES), icon=":material/memory:")
         text_report.draw(seen.trace.key, lambda: subject(seen.trace, seen.loaded))
     recording_notes.warn(seen.trace, weights=notes_weights)
     return seen
-
-
-def _not_kept(trace: Trace) -> str:
-    """Say what it means that a recording is larger than the whole cache."""
-    taken, most = map(formatting.format_bytes, (trace.nbytes, caching.CACHE_BYTES))
-    return (
-        f"This recording takes {taken}, over the {most} of "
-        "HEADLIGHT_CACHE_MB: it is not kept, and every click reads the text again. Shorten the text, or raise that."
-    )
 
 
 def chosen_model() -> str | None:
@@ -232,8 +224,6 @@ def at_hand(chosen: Inspected, *, so: str) -> models.LoadedModel:
         problems.show(str(error))
         st.stop()
     if loaded is None:
-        problems.show(
-            f"The model {available_models.title(chosen.trace.model)} of this saved trace is not at hand, so {so}."
-        )
+        problems.show(wording.model_not_at_hand(model=available_models.title(chosen.trace.model), so=so))
         st.stop()
     return loaded

@@ -1,4 +1,4 @@
-"""Words of the frame around every page: the choice of a model, a stand-in, what was stopped, and files of a figure."""
+"""Words of the frame around every page: the choice of a model, a stand-in, what was stopped, and what a figure tells."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ ENGLISH_EXAMPLE = ", on its own example: it has learned English, and your text i
 OWN_EXAMPLE = ", on its own example"
 REMOVE_FIRST = "Remove the saved trace in the sidebar first."
 FOR_ALL = "For all pages; your text stays."
+READING = "Reading the text"
+READING_FIRST = "Reading the text with the model (the first time it loads torch, which takes a few seconds)"
+TEXT_IS_KEPT = "It is kept: change it, or choose another model."
 STOPPED = "Stopped"
 KEPT = "Your text and the finished part are kept; press Inspect to continue."
 WITHOUT_PAGE = "The same numbers without the page:"
@@ -131,3 +134,16 @@ def rows_of_a_sigmoid(*, smallest: float, largest: float) -> str:
 def variant_summary(*, model: str) -> str:
     """Say what a model under other switches is."""
     return f"The weights of {model} in the own Transformer, under other switches."
+
+
+def not_kept(*, size: int, most: int) -> str:
+    """Say what it means that a recording is larger than the whole cache."""
+    return (
+        f"This recording takes {format_bytes(size)}, over the {format_bytes(most)} of "
+        "HEADLIGHT_CACHE_MB: it is not kept, and every click reads the text again. Shorten the text, or raise that."
+    )
+
+
+def model_not_at_hand(*, model: str, so: str) -> str:
+    """Say that a saved trace came without its model; so: what that means for the page."""
+    return f"The model {model} of this saved trace is not at hand, so {so}."
