@@ -1,4 +1,4 @@
-"""Words of the frame around every page: the choice of a model, a stand-in, what was stopped, and what a figure tells."""
+"""Words of the frame around every page: the choice of a model, a stand-in, what was stopped, and what figures tell."""
 
 from __future__ import annotations
 
