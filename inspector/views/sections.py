@@ -40,14 +40,13 @@ from inspector.sections.subject import Subject
 from inspector.text import plain
 from inspector.views.choices import assign, choose, clicked_cell, clicked_point
 from inspector.views.components import width
-from inspector.views.figures import chart, heads, matrix
+from inspector.views.figures import chart, heads, matrix, save
 from inspector.views.shell import (
     appearance,
     available_models,
     boundary,
     caching,
     controls,
-    downloads,
     link,
     measuring,
     pages,
@@ -335,7 +334,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
                     else:
                         st.markdown(choice.label, width="content")
         case Files():
-            downloads.row(block.files)
+            save.row(block.files)
         case Link():
             given = link.of_sidebar() | dict(block.given)
             icon = f":material/{registry.PAGES[block.page].icon}:"

@@ -10,13 +10,15 @@ save.menu(files, slides=[save.slide({"": scene}, name="map-slide", key="head")],
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import streamlit as st
 
+from inspector.export import spreadsheet
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
 from inspector.sections.section import File
@@ -90,7 +92,7 @@ def menu(
         if pictures is not None:
             pictures()
         for files in rows:
-            downloads.row(files)
+            row(files)
         if python:
             st.caption(labels.python)
             python_lines.show(python)
@@ -134,6 +136,29 @@ def picture(name: str, layout: Layout, *, of: str = "", labels: Labels = ENGLISH
     ]
 
 
+def row(files: Iterable[File]) -> None:
+    """Draw the buttons of files beside each other.
+
+    A picture is as light or dark as the page, which only a run of the script can tell: it is asked here.
+    """
+    mode = appearance.mode()
+    with st.container(horizontal=True, gap="small"):
+        for file in files:
+            downloads.button(file.name, partial(_written, file, mode), file.meaning, label=file.label)
+
+
+def _written(file: File, mode: Mode) -> bytes:
+    """Write a file as its ending says."""
+    content, ending = file.make(mode), Path(file.name).suffix
+    if isinstance(content, bytes):
+        return content
+    if isinstance(content, str):
+        return content.encode()
+    if isinstance(content, Scene):
+        return content.png() if ending == ".png" else content.svg().encode()
+    return content.to_parquet(index=False) if ending == ".parquet" else spreadsheet.csv(content)
+
+
 def slide(layouts: Mapping[str, Layout], *, name: str, key: str, label: str = "", labels: Labels = ENGLISH) -> Slide:
     """Return the slide of one of the figures, by their titles: the reader chooses which, and its background."""
     dialog = st.dialog(labels.slide, width="large")(_slide)
@@ -148,7 +173,7 @@ def _slide(layouts: Mapping[str, Layout], *, name: str, key: str, labels: Labels
             title = st.selectbox("Figure", list(layouts), key=f"{key}-figure", label_visibility="collapsed", width=240)
     scene = layouts[title](mode)
     st.image(scene.svg(), width="stretch", alt="the figure as it is saved")
-    downloads.row(picture("-".join([name, *title.lower().split()]), lambda _: scene, labels=labels))
+    row(picture("-".join([name, *title.lower().split()]), lambda _: scene, labels=labels))
 
 
 def background(key: str, labels: Labels = ENGLISH) -> Mode:
