@@ -29,7 +29,7 @@ from inspector.sections.picks import (
 )
 from inspector.sections.subject import Subject
 from inspector.views.components.matrix import Pick as Cell
-from inspector.views.shell import by_name, link, widgets
+from inspector.views.shell import by_name, controls, link
 
 _RESET = "sections.reset"  # in the session: the ids of choices that go back to their default
 
@@ -88,7 +88,7 @@ def choose(pick: Pick, subject: Subject) -> Any:
         case Count():
             return _number(pick, subject)
         case Decimal():
-            return widgets.decimal(
+            return controls.decimal(
                 pick.label, pick.id, default=pick.default, first=pick.first_value, last=pick.last, help=pick.help
             )
         case Switch():
@@ -107,7 +107,7 @@ def choose(pick: Pick, subject: Subject) -> Any:
             sites = subject.trace.sites_of(subject.stream)
             return by_name.head(sites, default=pick.first(subject), drawn=pick.drawn)
         case Texts():
-            return widgets.text_with_examples(
+            return controls.text_with_examples(
                 pick.label,
                 pick.id,
                 examples=pick.examples,
@@ -128,7 +128,7 @@ def choose(pick: Pick, subject: Subject) -> Any:
 
 
 def _number(pick: Count, subject: Subject) -> int:
-    return widgets.number(
+    return controls.number(
         pick.label,
         pick.id,
         default=pick.first(subject),
@@ -154,7 +154,7 @@ def _one_of(pick: Option, options: Mapping[str, str], *, default: str) -> str:
     if pick.named:
         st.markdown(f":small[{pick.label}]")
     if pick.look == "bar":
-        return widgets.bar(pick.label, names, pick.id, default=default, words=options.__getitem__)
+        return controls.bar(pick.label, names, pick.id, default=default, words=options.__getitem__)
     bind = link.bind_choice(pick.id, default=default, options=names, label=options.__getitem__)
     if pick.look == "slider":
         return st.select_slider(

@@ -6,15 +6,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from inspector.export import spreadsheet
-from inspector.plots.scene import Scene
-from inspector.plots.theme import Mode
 from inspector.sections import registry
 from inspector.sections.picks import Listed, Named, Step, Texts
 from inspector.sections.section import (
@@ -23,7 +19,6 @@ from inspector.sections.section import (
     Check,
     Choices,
     Figure,
-    File,
     Files,
     HeadMaps,
     Link,
@@ -45,19 +40,24 @@ from inspector.sections.subject import Subject
 from inspector.text import plain
 from inspector.views.choices import assign, choose, clicked_cell, clicked_point
 from inspector.views.components import width
-from inspector.views.figures import chart, heads, matrix
+from inspector.views.figures import chart, heads, matrix, save
 from inspector.views.shell import (
+    appearance,
     available_models,
     boundary,
-    downloads,
+    caching,
+    controls,
     link,
     measuring,
     pages,
+    problems,
     progress,
+    python_lines,
+    readings,
     sentence,
     session,
     stand_in,
-    widgets,
+    variants,
 )
 from inspector.views.shell.player import Player
 from inspector.wording import pages as words
@@ -103,7 +103,7 @@ def show_page(
     below = {section.id: section for section in page.sections if section.id != page.opening}
     chosen = next(iter(below.values()))
     if len(below) > 1:
-        chosen = below[widgets.bar(page.asks, list(below), "section", words=lambda id: below[id].title)]
+        chosen = below[controls.bar(page.asks, list(below), "section", words=lambda id: below[id].title)]
     with nullcontext() if chosen.need else top:  # a line that names a stand-in stands under the bar that asked for it
         subject = (make or (of_text if registry.PAGES[address].reads else of_course))(page.need_of(chosen))
         if subject is None:
@@ -116,7 +116,7 @@ def show_page(
             measured=measuring.last,
         )
         if streams := page.streams(subject):
-            subject = replace(subject, stream=widgets.stream(streams, key=page.stream_name))
+            subject = replace(subject, stream=controls.stream(streams, key=page.stream_name))
     around = Around()
     with top:
         for section in page.sections:
@@ -157,7 +157,7 @@ def of_text(need: Need | None) -> Subject:
 
 def of_course(need: Need | None) -> Subject:
     """Make the subject of a course, which is the same whatever the reader's text."""
-    return Subject(None, cache=session.cached, load=session.load)
+    return Subject(None, cache=caching.cached, load=session.load)
 
 
 def _why_not(need: Need) -> str:
@@ -173,7 +173,7 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
         with top.blocks:
             return _show(section, subject, replace(around, top=top))
     if section.needs_model and subject.loaded is None:
-        session.show_problem(words.NOT_AT_HAND.format(available_models.title(subject.trace.model)))
+        problems.show(words.NOT_AT_HAND.format(available_models.title(subject.trace.model)))
         return {}
     chosen: dict[str, Any] = {}
     steps = next((pick for pick in section.picks if isinstance(pick, Step)), None)
@@ -199,18 +199,18 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
             with top.sentence if isinstance(block, Sentence) else nullcontext():
                 _draw(block, subject, inner)
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
     return known | inner.below
 
 
 def _places(section: Section) -> Top:
-    said = st.container()
+    sentence_place = st.container()
     left, right = st.columns(ASIDE, gap="medium") if section.aside else (st, st)  # a place in an empty one has a gap
     if section.behind:
-        left = left.popover(section.behind, icon=":material/edit_note:", type=widgets.quiet_button())
+        left = left.popover(section.behind, icon=":material/edit_note:", type=appearance.quiet_button())
     texts = left.container()
     choices = left.container(horizontal=True, vertical_alignment="bottom", gap="small")
-    return Top(said, texts, choices, right.container())
+    return Top(sentence_place, texts, choices, right.container())
 
 
 def _awaited(section: Section, blocks: Iterator[Block]) -> Iterator[Block]:
@@ -236,7 +236,7 @@ def _asked(ask: Ask, subject: Subject) -> bool:
 
 def _beside(subject: Subject) -> Subject | None:
     """Record the text in side B of the sidebar's switches; where it cannot be read there the page says why."""
-    model, trace = available_models.side_b(), subject.trace
+    model, trace = variants.side_b(), subject.trace
     if model is None or model == trace.model:
         return None
     try:
@@ -259,10 +259,10 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
             _heading(block.heading)
             st.caption(block.text)
             if block.code:
-                with st.popover(words.PYTHON, type=widgets.quiet_button()):
-                    widgets.python(block.code)
+                with st.popover(words.PYTHON, type=appearance.quiet_button()):
+                    python_lines.show(block.code)
         case Problem():
-            session.show_problem(block.text)
+            problems.show(block.text)
         case Figure():
             _heading(block.heading)
             if block.sentence:
@@ -305,7 +305,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
         case Numbers():
             _heading(block.heading)
             numbers = [(number.name, number.value, number.meaning) for number in block.numbers]
-            widgets.cards(numbers) if block.cards else widgets.numbers(numbers, of=block.of, about=block.about)
+            readings.cards(numbers) if block.cards else readings.line(numbers, of=block.of, about=block.about)
         case Check():
             icon = ":material/verified:" if block.holds else ":material/warning:"
             st.badge(plain(block.text), icon=icon, color="green" if block.holds else "red")
@@ -316,10 +316,10 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
                 st.table(block.frame.set_index(block.frame.columns[0]))
                 return
             with st.expander(block.heading or words.ALL_NUMBERS) if folded else nullcontext():
-                widgets.table(block.frame, name=block.id, words=block.words, height=block.height)
+                readings.table(block.frame, name=block.id, words=block.words, height=block.height)
             if block.code:
                 with st.expander(words.PYTHON):
-                    widgets.python(block.code)
+                    python_lines.show(block.code)
         case Quote():
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.markdown(block.said, width="content")
@@ -334,24 +334,21 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
                     else:
                         st.markdown(choice.label, width="content")
         case Files():
-            with st.container(horizontal=True, gap="small"):
-                for file in block.files:
-                    make = partial(_written, file, session.mode())
-                    downloads.button(file.name, make, file.meaning, label=file.label)
+            save.row(block.files)
         case Link():
             given = link.of_sidebar() | dict(block.given)
             icon = f":material/{registry.PAGES[block.page].icon}:"
             st.page_link(pages.FILES[block.page], label=block.label, icon=icon, query_params=given)
         case Row():
             widths = list(block.widths) or len(block.columns)
-            own = replace(around, top=None)
+            inside = replace(around, top=None)
             for place, column in zip(st.columns(widths, gap="medium"), block.columns, strict=True):
                 with place:
                     for inner in column if isinstance(column, tuple) else (column,):
-                        _draw(inner, subject, own)
+                        _draw(inner, subject, inside)
         case Measurement():
-            found = measuring.run(block.work, known=block.key, key=block.id, about=block.about)
-            for inner in () if found is None else block.answer(found):
+            result = measuring.run(block.work, known=block.key, key=block.id, about=block.about)
+            for inner in () if result is None else block.answer(result):
                 _draw(inner, subject, around)
         case Section(folded=True):
             beside = f":material/{block.icon}:" if block.icon else None
@@ -360,8 +357,8 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
                     around.below.update(_show(block, subject, replace(around, top=None)))
         case Section():
             _heading(block.title)
-            own = replace(around, top=None) if block.title else around
-            around.below.update(_show(block, subject, own))
+            inside = replace(around, top=None) if block.title else around
+            around.below.update(_show(block, subject, inside))
 
 
 def _lead(to: Link) -> None:
@@ -376,18 +373,6 @@ def _lead(to: Link) -> None:
     )
 
 
-def _written(file: File, mode: Mode) -> bytes:
-    """Write a file as its ending says."""
-    made, ending = file.make(mode), Path(file.name).suffix
-    if isinstance(made, bytes):
-        return made
-    if isinstance(made, str):
-        return made.encode()
-    if isinstance(made, Scene):
-        return made.png() if ending == ".png" else made.svg().encode()
-    return made.to_parquet(index=False) if ending == ".parquet" else spreadsheet.csv(made)
-
-
 def _heading(heading: str) -> None:
     if heading:
         st.subheader(heading, anchor=False)
@@ -398,91 +383,36 @@ def _heading(heading: str) -> None:
 
 def _play(section: Section, subject: Subject, pick: Step, *, within: Hashable) -> None:
     """Draw a part whose steps are played or walked through; only the part is drawn again."""
-    player = Player(section.id, interval=pick.interval, first=pick.first_value)
     names = list(pick.steps(subject))
+    player = Player(
+        section.id,
+        step=pick.id,
+        interval=pick.interval,
+        first=pick.first_value,
+        last=pick.last(subject),
+        opens=pick.first(subject),
+        names=names if pick.named else (),
+    )
     of = () if section.about == "course" else (subject.trace.key, subject.stream)
-    if player.load((*of, within)) and not pick.named:  # a name may be a step of what is played now, too
-        link.assign(pick.id, None)
-    if player.playing:
-        _go(pick, names, pick.last(subject), _at(pick, names, pick.first(subject)))
+    player.load((*of, within))
     player.panel(_panel)(section, subject, pick, names, player)
 
 
 def _panel(section: Section, subject: Subject, pick: Step, names: list[str], player: Player) -> None:
-    first, last = pick.first(subject), pick.last(subject)
-    at = partial(_at, pick, names, first)
-    go = partial(_go, pick, names, last)
-    player.advance(last, at=at, go=go)
-    if pick.named:
-        link.choice(pick.id, default=names[first - pick.first_value], options=names)
-    else:
-        link.number(pick.id, default=first, first=pick.first_value, last=last)
-    step = at()
-    if not player.playing:
-        link.publish()
-    player.follow()
+    step = player.seen()
     drawn = False
     for block in section.blocks(subject, **{pick.id: step}):
         _draw(block, subject, Around())
         if isinstance(block, Sentence | Paragraph | Figure | Map) and not drawn:
             drawn = True
-            _controls(pick, names, step, player, at=at, go=go)
+            _controls(pick, names, step, player)
 
 
-def _controls(pick: Step, names: list[str], step: int, player: Player, *, at: Any, go: Any) -> None:
-    last = pick.first_value + len(names) - 1
-
-    def take(step: int) -> None:
-        """Go to a step, and stop there."""
-        player.stop()
-        go(step)
-        link.publish()
-
-    def walk(by: int) -> None:
-        """Go a step on or back; on from the last step begins anew."""
-        take(pick.first_value if by > 0 and at() == last else at() + by)
-
+def _controls(pick: Step, names: list[str], step: int, player: Player) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        player.button(last, at=at, go=go, key="play", pause=link.publish)
-        st.button(words.BACK, icon=":material/skip_previous:", on_click=walk, args=(-1,), shortcut="B")
-        st.button(words.NEXT, icon=":material/skip_next:", on_click=walk, args=(1,), shortcut="N")
+        player.buttons()
         if not pick.slider:
             number = step - pick.first_value
             st.markdown(words.STEP.format(number + 1, len(names), names[number]), width="content")
         elif len(names) > 1:
-            _slider(pick, names, step, take)
-
-
-def _slider(pick: Step, names: Sequence[str], step: int, take: Callable[[int], None]) -> None:
-    """Draw a slider over the steps.
-
-    A slider that something else has moved is a new one: what the browser still sends of the old one counts no more.
-    """
-    state, drawn, seen = st.session_state, f"{pick.id}.slider", f"{pick.id}.slider_at"
-    number: int = state.get(drawn, 0) + (state.get(seen, step) != step)
-    state[drawn], state[seen] = number, step
-
-    def moved() -> None:
-        if number == state[drawn]:
-            state[seen] = state[f"{drawn} {number}"]
-            take(state[seen])
-
-    steps = range(pick.first_value, pick.first_value + len(names))
-    key = f"{drawn} {number}"
-    if pick.named:
-        st.select_slider(pick.label, steps, step, lambda at: names[steps.index(at)], key=key, on_change=moved)
-    else:
-        st.slider(pick.label, steps[0], steps[-1], step, key=key, on_change=moved, label_visibility="collapsed")
-
-
-def _at(pick: Step, names: Sequence[str], first: int) -> int:
-    """Return the number of the step that is seen."""
-    held = link.remembered(pick.id, first)
-    if pick.named:
-        return pick.first_value + names.index(str(held)) if str(held) in names else first
-    return held
-
-
-def _go(pick: Step, names: Sequence[str], last: int, step: int) -> None:
-    step = min(max(step, pick.first_value), last)
-    link.assign(pick.id, names[step - pick.first_value] if pick.named else step)
+            player.slider(step, label=pick.label, key=pick.id)

@@ -15,7 +15,7 @@ from inspector.atlas import Text, corpus, library
 from inspector.atlas.estimate import Estimate, estimate
 from inspector.text import plain
 from inspector.views.server import process_settings, queue
-from inspector.views.shell import atlas_keys, measuring, session
+from inspector.views.shell import atlas_keys, caching, measuring, problems
 from inspector.wording import atlas as words
 from models import LoadedModel
 
@@ -62,11 +62,11 @@ def show(loaded: LoadedModel) -> None:
         if not _NAME.fullmatch(name):
             raise ValueError(words.NO_SUCH_NAME)
         of = loaded.card.id, hash(texts)
-        expected = session.cached(("atlas estimate", *of), lambda: _estimated(loaded, texts))
+        expected = caching.cached(("atlas estimate", *of), lambda: _estimated(loaded, texts))
         if expected.seconds > MOST_MINUTES * 60:
             raise ValueError(words.too_long(expected, minutes=MOST_MINUTES))
     except ValueError as error:
-        session.show_problem(str(error), what=words.FAILED)
+        problems.show(str(error), what=words.FAILED)
         _own(folder)
         return
     _build(loaded, texts, folder, name=name, expected=expected, known=(name, *of))

@@ -10,7 +10,7 @@ import streamlit as st
 from inspector.atlas import library
 from inspector.views import sections
 from inspector.views.atlas import build_panel
-from inspector.views.shell import atlas_keys, link, session
+from inspector.views.shell import atlas_keys, link, problems, session
 from inspector.wording import atlas as words
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def opened(need: Need | None) -> Subject:
     subject = sections.of_text(replace(need, can=lambda loaded: bool(library.of(loaded, keys=keys).atlases)))
     shelf = library.of(subject.model, keys=keys)
     for problem in shelf.problems:
-        session.show_problem(problem)
-    atlases = {library.id_of(one): one for one in shelf.atlases}
+        problems.show(problem)
+    atlases = {library.id_of(atlas): atlas for atlas in shelf.atlases}
     if not atlases:  # another visitor has removed it in this moment
         st.info(words.NONE_LEFT)
         st.stop()
@@ -43,7 +43,7 @@ def opened(need: Need | None) -> Subject:
             words.OVER,
             list(atlases),
             key="atlas",
-            format_func=lambda one: words.texts(atlases[one]),
+            format_func=lambda id: words.texts(atlases[id]),
             on_change=lambda: atlas_keys.open_atlas(st.session_state["atlas"]),
             width=420,
         )

@@ -10,7 +10,7 @@ import streamlit as st
 from inspector.components.grid import Options, grid_bytes, roles
 from inspector.plots import theme
 from inspector.views.components.grid import grid
-from inspector.views.shell import link, session, site_words
+from inspector.views.shell import caching, link, overview, site_words
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ def draw(
     on_open: Callable[[int, int], None],
     selected: tuple[int, int] | None = None,
 ) -> None:
-    """The grid of the stream's heads; `measures` of session.measures, those of this stream.
+    """The grid of the stream's heads; `measures` of overview.measures, those of this stream.
 
     selected: the head to frame where none is drawn beside the grid, which would say it by itself.
     """
     sites = trace.sites_of(stream)
 
     def make() -> tuple[bytes, float]:
-        pictures, top = session.thumbnails(trace, shown, stream=stream)
+        pictures, top = overview.thumbnails(trace, shown, stream=stream)
         data = grid_bytes(
             pictures,
             tokens=len(shown.keys.labels),
@@ -54,7 +54,7 @@ def draw(
 
     with st.container(gap=None):  # a bar while they are drawn leaves no gap behind
         with st.container():  # in which the grid stays as it was where a click opened a head
-            data, top = session.cached((trace.key, "grid message", stream, shown, scale, options, selected), make)
+            data, top = caching.cached((trace.key, "grid message", stream, shown, scale, options, selected), make)
         grid(data, key="grid-view", on_open=on_open, on_options=_keep)
     if shown.is_long:
         st.caption(said.tiles_read(top=top, root=scale == "sqrt"))
@@ -69,7 +69,7 @@ def explain(sites: Sequence[AttentionSite]) -> None:
 
 def options(trace: Trace, measures: pd.DataFrame, *, stream: str) -> Options:
     """Return the reader's or the link's order of heads (a minus: rising), and the roles that are shown."""
-    known = session.cached((trace.key, "known measures", stream), lambda: tuple(roles.known(measures).values()))
+    known = caching.cached((trace.key, "known measures", stream), lambda: tuple(roles.known(measures).values()))
     falling_and_rising = [*known, *(f"-{name}" for name in known)]
     sort = next(iter(link.words("sort", allowed=falling_and_rising)), "")
     only = link.words("only", allowed=list(roles.MEANINGS))

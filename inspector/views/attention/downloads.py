@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import numpy as np
@@ -16,11 +14,12 @@ import streamlit as st
 from inspector import export
 from inspector.export import python
 from inspector.plots import attention, matrices, raster
+from inspector.sections.section import File
 from inspector.trace import file as trace_file
-from inspector.views.figures import menu
-from inspector.views.shell import downloads, recording_notes, session, site_words, widgets
+from inspector.views.figures import save
+from inspector.views.figures.map_files import MapPicture
+from inspector.views.shell import downloads, overview, recording_notes, site_words
 from inspector.wording import attention as said
-from inspector.wording import shell
 from models.formatting import layer_name
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from inspector.plots.theme import Mode, Scale
     from inspector.trace import Array, AttentionSite, Trace
     from inspector.views.attention.quantities import Quantity
-
-T = TypeVar("T")
 
 
 def open_head(
@@ -52,102 +49,75 @@ def open_head(
     """
     which = re.sub(r"\W+", "-", mean.lower()) if mean else f"{site_words.in_file(site)}-head{head}"
     stream = site.stream
-    name = f"{trace.model.replace('/', '-')}-{stream}-{which}{kind.suffix}"
+    model = trace.model.replace("/", "-")
+    name = f"{model}-{stream}-{which}{kind.suffix}"
     queries, keys = shown.queries.labels, shown.keys.labels
-    window = _tokens(shown) if whole.is_long else None
-    as_recorded = kind.name == "weights" and not mean
     what = mean or attention.title(site.layer, head, stream, call=site.call)
     title = f"{trace.model}: {what.lower()}"
     title += "" if kind.name == "weights" else f", {kind.quantity}"
     title += recording_notes.weights(trace.model)
     title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
 
-    def picture(mode: Mode) -> Scene:
-        return matrices.picture(
-            values,
-            queries=queries,
-            keys=keys,
-            title=title,
-            quantity=kind.quantity,
-            diverging=kind.signed,
-            scale=scale,
-            mode=mode,
-        )
-
-    def of_head(mode: Mode) -> Scene:
-        return matrices.slide(
-            [matrices.Plot(values=values, rows=queries, columns=keys)],
-            title=title,
-            row_title="query",
-            column_title="key",
-            quantity=kind.quantity,
-            top=raster.largest(values),
-            diverging=kind.signed,
-            scale=scale,
-            mode=mode,
-        )
+    picture = MapPicture(title, values, queries, keys, raster.largest(values), scale, kind.signed, kind.quantity)
 
     def of_all(mode: Mode) -> Scene:
-        pictures, top = session.thumbnails(trace, whole, stream=stream)
+        pictures, top = overview.thumbnails(trace, whole, stream=stream)
         sites = trace.sites_of(stream)
         return matrices.grid(
             (pictures / np.float32(255)) ** 2,  # as pack.quantise made them: the root of the share of the top
-            rows=[layer_name(one.layer, one.call) for one in sites],
+            rows=[layer_name(row.layer, row.call) for row in sites],
             title=f"{trace.model}: every head of the {stream}, colours from 0 to {top:g}",
             scale=scale,
             selected=None if mean else (sites.index(site), head),
             mode=mode,
         )
 
-    labels = menu.Labels(
+    labels = save.Labels(
         png_help="The map as you see it",
         svg_help="The map as you see it, sharp at any size",
         csv_help=f"{kind.title} as you see them, to the last digit",
     )
-    with st.container(horizontal=True, horizontal_alignment="right", gap="small"):
-        menu.slide_button("Slide", of_head, name=name, key="head")
-        if kind.name == "weights":
-            menu.slide_button(
-                "Slide of all heads", of_all, name=f"{trace.model.replace('/', '-')}-{stream}", key="grid"
+    arrays = File(
+        f"{name}.npz",
+        lambda _: downloads.npz({"values": values, "queries": np.array(queries), "keys": np.array(keys)}),
+        f"{kind.title} as you see them, bit by bit: numpy.load() gives values, queries, keys",
+    )
+    recording = File(
+        f"{model}.npz", lambda _: _saved(trace), "The whole trace: opens here again, or with inspector.open()", "Trace"
+    )
+    pages, lines = [], ""
+    if kind.name == "weights" and not mean:
+        look = overview.of(trace)
+
+        def page(mode: Mode) -> str:
+            return export.html(
+                trace,
+                layer=site.layer,
+                head=head,
+                stream=stream,
+                call=site.call,
+                scale=scale,
+                window=_tokens(shown) if whole.is_long else None,
+                look=look,
             )
-        saved = st.popover("Save", icon=":material/download:", type=widgets.quiet_button(), key="head-save")
+
+        told = "An interactive page that works offline: heads as recorded, nothing hidden or merged"
+        told += "; of this long text the window that you see" if whole.is_long else ""
+        pages = [File(f"{name}.html", page, told)]
+        part = _groups(whole, shown) if whole.is_long else None
+        lines = python.lines(trace, whole, layer=site.layer, head=head, stream=stream, call=site.call, window=part)
+    slides = [save.slide({"": picture.slide}, name=f"{name}-slide", key="head")]
+    if kind.name == "weights":
+        slides.append(save.slide({"": of_all}, name=f"{model}-{stream}-slide", key="grid", label="Slide of all heads"))
+    saved = save.menu(
+        picture.files(name, labels=labels),
+        [arrays, *pages, recording],
+        slides=slides,
+        key="head",
+        python=lines,
+        labels=labels,
+    )
     with saved:
-        menu.files(name, picture, labels=labels, csv=partial(_csv, values, queries, keys))
-    with saved, st.container(horizontal=True, gap="small"):
-        downloads.button(
-            f"{name}.npz",
-            lambda: downloads.npz({"values": values, "queries": np.array(queries), "keys": np.array(keys)}),
-            f"{kind.title} as you see them, bit by bit: numpy.load() gives values, queries, keys",
-        )
-        if as_recorded:
-            look = session.overview(trace)
-            downloads.button(
-                f"{name}.html",
-                lambda: export.html(
-                    trace,
-                    layer=site.layer,
-                    head=head,
-                    stream=stream,
-                    call=site.call,
-                    scale=scale,
-                    window=window,
-                    look=look,
-                ).encode(),
-                "An interactive page that works offline: heads as recorded, nothing hidden or merged"
-                + ("; of this long text the window that you see" if window else ""),
-            )
-        downloads.button(
-            f"{trace.model.replace('/', '-')}.npz",
-            lambda: _saved(trace),
-            "The whole trace: opens here again, or with inspector.open()",
-            label="Trace",
-        )
-    with saved:
-        if as_recorded:
-            st.caption(shell.WITHOUT_PAGE)
-            part = _groups(whole, shown) if whole.is_long else None
-            lines = python.lines(trace, whole, layer=site.layer, head=head, stream=stream, call=site.call, window=part)
-            widgets.python(lines)
         st.caption(said.VIEW_LINK)
         st.code(_link(), language=None, wrap_lines=True)
 
@@ -171,10 +141,6 @@ def _groups(whole: Arrangement, shown: Arrangement) -> tuple[slice, slice]:
 def _link() -> str:
     """The address of this view."""
     return f"{st.context.url}?{urlencode(st.query_params.to_dict())}"
-
-
-def _csv(weights: Array, queries: Sequence[str], keys: Sequence[str]) -> bytes:
-    return export.csv(weights, queries=queries, keys=keys).encode()
 
 
 def _saved(trace: Trace) -> bytes:

@@ -39,8 +39,8 @@ def draw(
             st.session_state[label] = place
     rows = {(site.layer, site.call): row for row, site in enumerate(sites)}
 
-    def opened(found: find.Found) -> tuple[int, int]:
-        return rows[found.layer, found.call], found.head
+    def opened(match: find.Found) -> tuple[int, int]:
+        return rows[match.layer, match.call], match.head
 
     def fitting() -> tuple[find.Found, ...]:
         wish = st.session_state["wish"]
@@ -50,8 +50,8 @@ def draw(
         return find.fitting(reading.chosen(trace), wish, stream=stream) if wish else ()
 
     def open_best() -> None:
-        if found := fitting():
-            on_open(*opened(found[0]))
+        if matches := fitting():
+            on_open(*opened(matches[0]))
 
     with st.popover("Find a head that …", icon=":material/search:"):
         wish = st.pills(
@@ -68,17 +68,17 @@ def draw(
         if wish == LINK:
             with st.container(horizontal=True):
                 chosen = {side: _token(side, tokens, open_best) for side, tokens in sides.items()}
-        found = fitting()
+        matches = fitting()
         if wish == LINK:
-            st.markdown(said.links(found[0], *(named(sides[side], place) for side, place in chosen.items())))
+            st.markdown(said.links(matches[0], *(named(sides[side], place) for side, place in chosen.items())))
         else:
-            st.markdown(said.best(found[0], wish))
+            st.markdown(said.best(matches[0], wish))
         with st.container(gap="xsmall"):
-            for one in found[:SHOWN]:
-                fits = said.fits(one, wish) if wish != LINK else phrases.percent(one.share)
-                at = opened(one)
+            for match in matches[:SHOWN]:
+                fits = said.fits(match, wish) if wish != LINK else phrases.percent(match.share)
+                at = opened(match)
                 st.button(
-                    f"{said.head(one)}: {fits}",
+                    f"{said.head(match)}: {fits}",
                     key=f"found-{at[0]}-{at[1]}",
                     type="tertiary",
                     on_click=on_open,

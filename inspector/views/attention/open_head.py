@@ -18,7 +18,7 @@ from inspector.plots import theme
 from inspector.views.attention import downloads, head_choice, quantities
 from inspector.views.components.head import Choice, Pan, Step, head
 from inspector.views.figures import chart
-from inspector.views.shell import link, session, site_words, widgets
+from inspector.views.shell import controls, link, map_words, overview, problems, session, site_words
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -79,22 +79,22 @@ def draw(
             scale=scale,
             chosen=[at for at in map(seen.queries.containing, pinned) if at is not None],
             first=(down.start or 0, across.start or 0),
-            vmax=_top([one[:, across] for one in each] if which.in_colours else [values]),
+            vmax=_top([of_head[:, across] for of_head in each] if which.in_colours else [values]),
             diverging=kind.signed,
             quantity=f"mean {kind.quantity}" if which.name else kind.quantity,
             rows=None if statistics is None else statistics.result(),
             segments=_segments(trace, seen, stream=stream),
             options=options,
             parts=[
-                ColouredHead(f"head {head}", one[:, across])
-                for (_, head), one in zip(which.places, each, strict=True)
+                ColouredHead(f"head {head}", of_head[:, across])
+                for (_, head), of_head in zip(which.places, each, strict=True)
                 if which.in_colours
             ],
             whole=_whole(trace, shown, which, stream=stream) if shown.is_long else None,
             compact=True,
         ).to_bytes()
     except ValueError as error:  # more heads in colours than fit, or a model that is not at hand
-        session.show_problem(str(error))
+        problems.show(str(error))
         return lambda: None
     head(
         data,
@@ -108,7 +108,7 @@ def draw(
         if shown.is_long:
             st.caption(_in_words(shown, window))
         if weights:
-            st.caption(widgets.what_is_drawn(trace, shown, mean, site=site))
+            st.caption(map_words.what_is_drawn(trace, shown, mean, site=site))
         else:
             st.caption(quantities.caption(kind, trace, values, site=site))
         downloads.open_head(
@@ -139,7 +139,7 @@ def title(trace: Trace, site: AttentionSite, number: int) -> str:
 
 def _top(maps: Sequence[Array]) -> float:
     """The last colour: the value farthest from zero, without masked cells."""
-    return max(float(np.abs(one[np.isfinite(one)]).max(initial=0.0)) for one in maps) or 1.0
+    return max(float(np.abs(weights[np.isfinite(weights)]).max(initial=0.0)) for weights in maps) or 1.0
 
 
 def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> Segments | None:
@@ -153,7 +153,7 @@ def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> Segments 
 
 def _whole(trace: Trace, shown: maps.Arrangement, which: head_choice.WhichHeads, *, stream: str) -> WholeMap:
     """The small picture beside a window; of several heads the brightest of each cell."""
-    pictures, _ = session.thumbnails(trace, shown, stream=stream)
+    pictures, _ = overview.thumbnails(trace, shown, stream=stream)
     picture = np.max([pictures[place] for place in which.places], axis=0)
     return WholeMap(len(shown.queries.members), len(shown.keys.members), picture)
 
@@ -174,7 +174,7 @@ def window(whole: maps.Arrangement, *, stream: str) -> Window:
     queries, keys = (len(side.members) for side in (whole.queries, whole.keys))
     step = maps.WINDOW // 2
     with st.popover("Window", icon=":material/crop_free:", key="window"):
-        row = widgets.number("Queries from", "row", default=0, last=max(queries - maps.WINDOW, 0), step=step)
+        row = controls.number("Queries from", "row", default=0, last=max(queries - maps.WINDOW, 0), step=step)
         apart = st.toggle(
             "Keys apart",
             key="apart",
@@ -183,7 +183,7 @@ def window(whole: maps.Arrangement, *, stream: str) -> Window:
         )
         column = row
         if apart or stream == "cross":
-            column = widgets.number("Keys from", "column", default=0, last=max(keys - maps.WINDOW, 0), step=step)
+            column = controls.number("Keys from", "column", default=0, last=max(keys - maps.WINDOW, 0), step=step)
     return slice(row, min(row + maps.WINDOW, queries)), slice(column, min(column + maps.WINDOW, keys))
 
 

@@ -23,7 +23,19 @@ from inspector.views.attention import (
     why,
 )
 from inspector.views.components.head import Choice, Step
-from inspector.views.shell import boundary, link, open_site, recording_notes, sentence, session, site_words, widgets
+from inspector.views.shell import (
+    boundary,
+    controls,
+    link,
+    open_site,
+    overview,
+    problems,
+    readings,
+    recording_notes,
+    sentence,
+    session,
+    site_words,
+)
 from inspector.wording import attention as said
 from models import checkpoints
 from models.training import history
@@ -35,10 +47,10 @@ with st.container(gap=None):  # what is said while the text is read leaves no ga
     place = st.container()
 trace = inspected.trace
 with place:
-    stream = widgets.stream(trace.streams)
+    stream = controls.stream(trace.streams)
 sites = trace.sites_of(stream)
 last_head = sites[0].heads - 1
-measures = session.measures(trace).query("stream == @stream")
+measures = overview.measures(trace).query("stream == @stream")
 telling = heads.most_telling(measures)
 long = session.is_long(trace)
 
@@ -91,7 +103,7 @@ def explorer() -> None:
     try:
         shown = options.arrange(trace, stream=stream)
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
         return
     seen = shown if kind.name == "weights" else options.alone(trace, stream=stream)
     rolled = kind.name == "rollout"
@@ -127,7 +139,7 @@ def explorer() -> None:
             head_line.draw(which.name)
         else:
             told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
-            numbers = widgets.head_numbers(told, tokens=len(site.keys)) + site_words.cards(site, number)
+            numbers = head_line.numbers_of(told, tokens=len(site.keys)) + site_words.cards(site, number)
             head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
     read, every = reading.head(trace, site, number), said.grid(reading.grid(trace, stream))
     with places.sentence:
@@ -170,7 +182,7 @@ with place:
     with st.expander(said.MORE, key="more", on_change="rerun") as more:
         all_heads.explain(sites)
         if more.open:  # a closed table would bring a megabyte of scripts, and the pictures would wait for them
-            widgets.table(measures, name="heads", height=420)
+            readings.table(measures, name="heads", height=420)
         if trace.model in history.names(checkpoints.FOLDER):
             training = Path(__file__).parents[1] / "training" / "page.py"
             learned = {"run": trace.model}

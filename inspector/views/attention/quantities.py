@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from inspector.views.shell import session, widgets
+from inspector.views.shell import caching, controls
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ OF_A_SIGMOID = {
 
 def choose() -> Quantity:
     """Draw the switch and return the quantity that the reader chose."""
-    return QUANTITIES[widgets.bar("What is shown", list(QUANTITIES), "kind", default="weights")]
+    return QUANTITIES[controls.bar("What is shown", list(QUANTITIES), "kind", default="weights")]
 
 
 def reader(
@@ -146,9 +146,9 @@ def handed_over(inspected: Inspected, *, site: AttentionSite, number: int) -> ND
     assert loaded is not None  # reader refused
 
     def make() -> NDArray[np.float64]:
-        found = flow.value_norms(trace, find(loaded), layer=site.layer, stream=site.stream, call=site.call)
-        return found.projected
+        value_norms = flow.value_norms(trace, find(loaded), layer=site.layer, stream=site.stream, call=site.call)
+        return value_norms.projected
 
-    norms = session.cached((trace.key, "value norms", site.stream, site.layer, site.call), make)
-    own: NDArray[np.float64] = norms[number]
-    return own
+    norms = caching.cached((trace.key, "value norms", site.stream, site.layer, site.call), make)
+    of_head: NDArray[np.float64] = norms[number]
+    return of_head

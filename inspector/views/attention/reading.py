@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inspector import head_roles as read
 from inspector import head_search as find
 from inspector import heads
-from inspector.views.shell import session
+from inspector.views.shell import caching, overview
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 def head(trace: Trace, site: AttentionSite, number: int) -> read.Head:
     """Read one head of a stream."""
     key = (trace.key, "head read", site.stream, site.layer, site.call, number)
-    return session.cached(key, lambda: read.head(chosen(trace), trace, site, number))
+    return caching.cached(key, lambda: read.head(chosen(trace), trace, site, number))
 
 
 def grid(trace: Trace, stream: str) -> read.Grid:
     """Read all heads of a stream."""
-    return session.cached((trace.key, "grid read", stream), lambda: read.grid(chosen(trace), trace, stream=stream))
+    return caching.cached((trace.key, "grid read", stream), lambda: read.grid(chosen(trace), trace, stream=stream))
 
 
 def wishes(trace: Trace, stream: str) -> tuple[str, ...]:
     """Name the wishes that some head of a stream can fulfil."""
-    return session.cached((trace.key, "wishes", stream), lambda: tuple(find.possible(chosen(trace), stream=stream)))
+    return caching.cached((trace.key, "wishes", stream), lambda: tuple(find.possible(chosen(trace), stream=stream)))
 
 
 def chosen(trace: Trace) -> pd.DataFrame:
     """Return the measures over the queries that have a choice, see `heads.with_choice`."""
-    return session.cached((trace.key, "with choice"), lambda: heads.with_choice(session.measures(trace), trace))
+    return caching.cached((trace.key, "with choice"), lambda: heads.with_choice(overview.measures(trace), trace))

@@ -10,7 +10,7 @@ import streamlit as st
 from inspector import flow, maps
 from inspector.export import python
 from inspector.views.figures import matrix
-from inspector.views.shell import session, widgets
+from inspector.views.shell import caching, controls, problems
 from inspector.wording import attention as said
 from models.formatting import layer_name
 
@@ -30,12 +30,12 @@ def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scal
     token: the position of a query; shown: the tokens in sight, each alone.
     """
     try:
-        shares = session.cached(
+        shares = caching.cached(
             ("rollout", trace.key, stream, token),
             lambda: flow.rollout(trace, token=token, stream=stream),
         )
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
         return lambda: None
     across = _columns(len(shown.keys.members))
     seen = maps.Groups(shown.keys.labels[across], shown.keys.members[across])
@@ -68,5 +68,5 @@ def _columns(count: int) -> slice:
     if count <= maps.WHOLE:
         return slice(0, count)
     last = count - maps.WINDOW
-    start = widgets.number("Tokens from", "column", default=0, last=last, step=maps.WINDOW // 2)
+    start = controls.number("Tokens from", "column", default=0, last=last, step=maps.WINDOW // 2)
     return slice(start, start + maps.WINDOW)

@@ -26,12 +26,12 @@ def draw(inspected: Inspected, numbers: pd.Series[float], *, site: AttentionSite
         return
     atlas = shelf.atlases[0]
     place = atlas.place(layer=site.layer, head=head, stream=site.stream, call=site.call)
-    found = most_unusual(atlas, place, numbers.to_dict())
-    if found is not None:
+    standing = most_unusual(atlas, place, numbers.to_dict())
+    if standing is not None:
         start, end = (
             next((key for key in site.keys if key in names), names[0]) for names in (START_TOKENS, END_TOKENS)
         )
-        st.markdown(said.standing(found, start=start, end=end))
+        st.markdown(said.standing(standing, start=start, end=end))
 
 
 def _shelf(inspected: Inspected) -> Shelf | None:

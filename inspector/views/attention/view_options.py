@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector import maps
-from inspector.views.shell import link, session, widgets
+from inspector.views.shell import caching, controls, link
 from inspector.wording import attention as wording
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class ViewOptions:
                 trace, stream=stream, hide_special=self.hide, merge_words=self.words, renormalise=self.renormalise
             )
 
-        return session.cached((trace.key, "arranged", stream, self.hide, self.words, self.renormalise), make)
+        return caching.cached((trace.key, "arranged", stream, self.hide, self.words, self.renormalise), make)
 
     def alone(self, trace: Trace, *, stream: str) -> maps.Arrangement:
         """Arrange each token alone, with no row renormalised: scores and norms are no shares to add up."""
@@ -52,4 +52,4 @@ def choose(*, long: bool) -> ViewOptions:
             help=wording.RENORMALISE_HELP,
         )
         words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
-        return ViewOptions(hide, renormalise, words, widgets.colour_scale(long=long))
+        return ViewOptions(hide, renormalise, words, controls.colour_scale(long=long))

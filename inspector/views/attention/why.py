@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from inspector.export import python, spreadsheet
+from inspector.export import python
 from inspector.text import number, signed, visible
 from inspector.views.components.steps import Shown, steps
-from inspector.views.figures import chart, menu
-from inspector.views.shell import link, session, site_words, widgets
+from inspector.views.figures import chart, save
+from inspector.views.shell import link, problems, readings, site_words
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -174,14 +174,8 @@ def _files(trace: Trace, cell: Explanation, *, name: str) -> None:
     def picture(mode: Mode) -> Scene:
         return draw_cell.slide(cell, mode=mode)
 
-    menu.draw(
-        name,
-        key="why",
-        pictures=lambda: menu.files(name, picture),
-        csv=lambda: spreadsheet.csv(explain.way(cell)),
-        slide=lambda: menu.slide(picture, name=f"{name}-slide", key="why"),
-        python=python.cell(trace, cell),
-    )
+    lines = python.cell(trace, cell)
+    save.figure(name, {"": picture}, table=lambda: explain.way(cell), key="why", python=lines)
 
 
 def _meaning(cell: Explanation, step: Step) -> str:
@@ -217,7 +211,7 @@ def _verdict(cell: Explanation) -> None:
     """Say if the rebuilt number equals the recorded number, and give the key's rank in its row."""
     if not cell.holds:
         more = said.also_given(more=", ".join(cell.more)) if cell.more else ""
-        session.show_problem(
+        problems.show(
             said.not_rebuilt(rebuilt=cell.weight, recorded=cell.recorded, more=more),
             what=said.NOT_REBUILT,
         )
@@ -275,9 +269,9 @@ def _tables(cell: Explanation, *, name: str) -> None:
     from inspector import explain
 
     with st.expander(said.CELL_TABLES):
-        widgets.table(explain.way(cell), name=f"{name}-steps")
+        readings.table(explain.way(cell), name=f"{name}-steps")
         if len(cell.products):
-            widgets.table(explain.dimensions(cell), name=f"{name}-dimensions", height=240)
+            readings.table(explain.dimensions(cell), name=f"{name}-dimensions", height=240)
 
 
 def _tex(value: float) -> str:

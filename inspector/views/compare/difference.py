@@ -15,7 +15,7 @@ from inspector.text import number, plain
 from inspector.trace import Array
 from inspector.views.compare.panels import Panel
 from inspector.views.components.head import head
-from inspector.views.shell import link, session, widgets
+from inspector.views.shell import link, problems, readings
 from inspector.wording import compare as wording
 
 Numbers = tuple[tuple[Number, ...], tuple[Number, ...]]
@@ -23,7 +23,7 @@ MOST_NAMES = 8  # words named as not aligned
 
 
 @dataclass(frozen=True)
-class Found:
+class PanelDifference:
     """Two panels between the tokens or words that both have: their maps there, and the difference a - b."""
 
     a: Panel
@@ -41,9 +41,9 @@ class Found:
     def sentence(self) -> str:
         """The page's sentence: how far the two maps differ, and where most."""
         read = pairs.pair(*self.maps, queries=self.apart.queries, keys=self.apart.keys)
-        one = self.a.model == self.b.model
+        same_model = self.a.model == self.b.model
         a, b = (
-            f"{side.name} ({side.place})" if one else f"{side.name} ({plain(side.model)}, {side.place})"
+            f"{side.name} ({side.place})" if same_model else f"{side.name} ({plain(side.model)}, {side.place})"
             for side in (self.a, self.b)
         )
         return wording.pair(read, a=a, b=b)
@@ -64,7 +64,7 @@ def choice(names: Sequence[str]) -> tuple[str, str]:
     return choices[named]
 
 
-def subtract(a: Panel, b: Panel) -> Found | str:
+def subtract(a: Panel, b: Panel) -> PanelDifference | str:
     """One panel's map minus another's; a sentence where they have nothing in common."""
     try:
         pairing = alignment.pairing(a.axes, b.axes)
@@ -72,21 +72,21 @@ def subtract(a: Panel, b: Panel) -> Found | str:
         return str(error)
     first, second = (panel.between(shown) for panel, shown in zip((a, b), pairing.shown, strict=True))
     apart = compare.subtract(first, second, queries=pairing.queries.a.labels, keys=pairing.keys.a.labels)
-    return Found(a, b, pairing, (first, second), apart)
+    return PanelDifference(a, b, pairing, (first, second), apart)
 
 
-def draw(found: Found | str, *, numbers: Numbers, lines: bool, beside: SharedLayout) -> None:
+def draw(pair: PanelDifference | str, *, numbers: Numbers, lines: bool, beside: SharedLayout) -> None:
     """The difference as a map; numbers: of the queries and keys of its first panel, for what lights up."""
-    if isinstance(found, str):
-        session.show_problem(found)
+    if isinstance(pair, str):
+        problems.show(pair)
         return
-    queries, keys, shown = found.pairing.queries, found.pairing.keys, found.a.shown
+    queries, keys, shown = pair.pairing.queries, pair.pairing.keys, pair.a.shown
     data = HeadMessage(
-        found.apart.values,
-        queries=found.apart.queries,
-        keys=found.apart.keys,
-        title=found.title,
-        vmax=found.apart.largest or 1.0,
+        pair.apart.values,
+        queries=pair.apart.queries,
+        keys=pair.apart.keys,
+        title=pair.title,
+        vmax=pair.apart.largest or 1.0,
         diverging=True,
         quantity="difference of weights",
         linked=LinkedTokens(
@@ -100,15 +100,15 @@ def draw(found: Found | str, *, numbers: Numbers, lines: bool, beside: SharedLay
     head(data, key="difference-map")
 
 
-def explain(found: Found | str) -> None:
+def explain(pair: PanelDifference | str) -> None:
     """The numbers of the difference, what its colours mean, and what was compared."""
-    if isinstance(found, str):
+    if isinstance(pair, str):
         return
-    a, b, apart = found.a.name, found.b.name, found.apart
-    widgets.numbers(_told(apart, found.pairing.keys, a=a, b=b))
+    a, b, apart = pair.a.name, pair.b.name, pair.apart
+    readings.line(_told(apart, pair.pairing.keys, a=a, b=b))
     end = number(apart.largest)
     colours = wording.colours(a=a, b=b, end=end) if apart.largest else wording.equal(a=a, b=b)
-    st.caption(f"{_alignment(found.pairing.keys, a, b)} {colours}")
+    st.caption(f"{_alignment(pair.pairing.keys, a, b)} {colours}")
 
 
 def _told(apart: compare.Difference, keys: Common, *, a: str, b: str) -> list[tuple[str, str, str]]:

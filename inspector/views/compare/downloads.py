@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inspector.export import python
-from inspector.views.compare.difference import Found
-from inspector.views.compare.panels import Options, Panel
+from inspector.views.compare.difference import PanelDifference
+from inspector.views.compare.panels import Panel
 from inspector.views.figures import map_files
 from inspector.views.figures.map_files import MapPicture
+from inspector.views.figures.map_options import MapOptions
 from inspector.views.shell import recording_notes
 
 
-def draw(panels: Sequence[Panel], found: Found | str, *, options: Options) -> None:
+def draw(panels: Sequence[Panel], pair: PanelDifference | str, *, options: MapOptions) -> None:
     """Draw the popover with the files."""
-    lines = python.comparison(found.a.compared, found.b.compared) if isinstance(found, Found) else ""
-    map_files.draw(_pictures(panels, found, options), name="compared", python=lines)
+    lines = python.comparison(pair.a.compared, pair.b.compared) if isinstance(pair, PanelDifference) else ""
+    map_files.draw(_pictures(panels, pair, options), name="compared", python=lines)
 
 
-def _pictures(panels: Sequence[Panel], found: Found | str, options: Options) -> dict[str, MapPicture]:
+def _pictures(panels: Sequence[Panel], pair: PanelDifference | str, options: MapOptions) -> dict[str, MapPicture]:
     top = max(panel.top for panel in panels)
     pictures = {
         panel.name: MapPicture(
@@ -31,9 +32,7 @@ def _pictures(panels: Sequence[Panel], found: Found | str, options: Options) -> 
         )
         for panel in panels
     }
-    if isinstance(found, Found):
-        apart = found.apart
-        pictures[found.title] = MapPicture(
-            found.title, apart.values, apart.queries, apart.keys, apart.largest or 1.0, diverging=True
-        )
+    if isinstance(pair, PanelDifference):
+        apart = pair.apart
+        pictures[pair.title] = MapPicture.difference(pair.title, apart.values, apart.queries, apart.keys)
     return pictures

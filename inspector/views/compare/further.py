@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from inspector import text
 from inspector.components.grid import grid_bytes, roles
-from inspector.export import python, spreadsheet
+from inspector.export import python
 from inspector.plots import matrices, theme
 from inspector.plots.scene import Scene
 from inspector.views.compare import matches
 from inspector.views.compare.panels import Panel, open_in
 from inspector.views.components.grid import grid
-from inspector.views.figures import menu
-from inspector.views.shell import link, session, widgets
+from inspector.views.figures import save
+from inspector.views.shell import controls, link, overview
 from inspector.wording import compare as wording
 
 ALIKE, PLANE, STRIPS = "Which heads are alike", "All heads on a plane", "Across layers and heads"
@@ -29,7 +29,7 @@ def section(panels: Sequence[Panel], *, scale: theme.Scale) -> None:
     """The choice of what to look at further, and that part; a link to a panel's strips opens them."""
     if "further" not in st.session_state and "heads_of" in st.query_params and "further" not in st.query_params:
         st.session_state["further"] = STRIPS
-    part = widgets.bar("Look further", [ALIKE, PLANE, STRIPS], "further")
+    part = controls.bar("Look further", [ALIKE, PLANE, STRIPS], "further")
     if part == STRIPS:
         _strips(panels, scale)
     elif part == PLANE:
@@ -49,8 +49,8 @@ def _strips(panels: Sequence[Panel], scale: theme.Scale) -> None:
     def open_row(row: int, head: int) -> None:
         open_in(panel.name, sites[row].layer, head, sites[row].call)
 
-    pictures, top = session.thumbnails(trace, panel.whole, stream=stream)
-    measures = session.measures(trace).query("stream == @stream")
+    pictures, top = overview.thumbnails(trace, panel.whole, stream=stream)
+    measures = overview.measures(trace).query("stream == @stream")
     notes = roles.notes(measures)
     drawn = partial(grid_bytes, tokens=len(panel.whole.keys.labels), scale=scale)
     number = 0 if panel.head is None else panel.head
@@ -109,19 +109,11 @@ def _files(
             mode=mode,
         )
 
-    drawn = {"Across layers": across, "Across heads": within}
-    name = f"heads-of-{panel.name.lower()}"
-
-    def pictures_of_both() -> None:
-        for title, draw in drawn.items():
-            menu.files(f"{name}-{title.lower().replace(' ', '-')}", draw, of=title)
-
     at = panel.site
-    menu.draw(
-        name,
+    save.figure(
+        f"heads-of-{panel.name.lower()}",
+        {"Across layers": across, "Across heads": within},
+        table=lambda: measures,
         key="strips",
-        pictures=pictures_of_both,
-        csv=lambda: spreadsheet.csv(measures),
-        slide=lambda: menu.slides(drawn, name=f"{name}-slide", key="strips"),
         python=python.strips(panel.trace, panel.whole, layer=at.layer, head=number, stream=panel.stream, call=at.call),
     )

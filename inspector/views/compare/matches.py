@@ -16,7 +16,7 @@ from inspector.plots import head_distances as draw
 from inspector.text import number, plain
 from inspector.views.compare.panels import Panel, assign, key, open_in
 from inspector.views.figures import chart, matrix
-from inspector.views.shell import session, widgets
+from inspector.views.shell import caching, controls, overview
 from inspector.wording import compare as wording
 from models.formatting import layer_name
 
@@ -27,7 +27,7 @@ NAMED = 6  # best matches that are named
 def section(panels: Sequence[Panel]) -> None:
     """The distances of every head of one panel from every head of another, or of the same panel."""
     offered, refused = _offered(panels)
-    a, b = offered[widgets.bar("Heads of", list(offered), "heads_pair")]
+    a, b = offered[controls.bar("Heads of", list(offered), "heads_pair")]
     same = _same(a, b)
     with st.spinner("Comparing every head with every other"):
         found = _among(a) if same else _between(a, b)
@@ -72,7 +72,7 @@ def plane(a: Panel, b: Panel) -> None:
         found = _among(a)
     same = _same(a, b)
     places = [found.places.index(here) for here in (_open(a), _open(b) if same else None) if here is not None]
-    measures = session.measures(a.trace).query("stream == @a.stream")
+    measures = overview.measures(a.trace).query("stream == @a.stream")
     points, share = head_distances.plane(found.values)
     table = pd.DataFrame(found.places, columns=["layer", "head", "call"])
     chart.show(
@@ -108,7 +108,7 @@ def _same(a: Panel, b: Panel) -> bool:
 
 
 def _among(a: Panel) -> HeadDistances:
-    found: HeadDistances = session.cached(
+    found: HeadDistances = caching.cached(
         (a.trace.key, "head distances", a.stream),
         lambda: head_distances.measure(a.trace, stream=a.stream),
     )
@@ -117,7 +117,7 @@ def _among(a: Panel) -> HeadDistances:
 
 def _between(a: Panel, b: Panel) -> CrossDistances:
     pairing = alignment.pairing_of_one_text(a.axes, b.axes)
-    found: CrossDistances = session.cached(
+    found: CrossDistances = caching.cached(
         (a.trace.key, b.trace.key, "head distances", a.stream, b.stream, a.shown, b.shown),
         lambda: head_distances.between(a.trace, b.trace, streams=(a.stream, b.stream), pairing=pairing),
     )

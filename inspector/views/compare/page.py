@@ -9,6 +9,7 @@ import streamlit as st
 from inspector import alignment
 from inspector.text import number
 from inspector.views.compare import difference, downloads, further, panels
+from inspector.views.figures import map_options
 from inspector.views.shell import link, sentence, session
 from inspector.wording import compare as wording
 
@@ -22,12 +23,12 @@ bar, controls, maps = panels.places(names)
 with bar:
     panels.presets(inspected, names, opened=opened)
     subtracted = difference.choice(names)
-    options = panels.options()
+    options = map_options.choose(scales=True)
 
 shown = []
 for name, place in zip(names, controls, strict=True):
     with place:
-        panel = panels.controls(name, names, inspected, opened=opened, options=options)
+        panel = panels.choose(name, names, inspected, opened=opened, options=options)
         if panel is not None:
             shown.append(panel)
 link.publish()
@@ -42,25 +43,27 @@ numbers = list(
     )
 )
 a, b = (shown[names.index(name)] for name in subtracted)
-found = difference.subtract(a, b)
-if isinstance(found, difference.Found):
+pair = difference.subtract(a, b)
+if isinstance(pair, difference.PanelDifference):
     with above:
-        sentence.show(found.sentence, ("attention", "query", "key"))
-of_panels, of_difference = panels.beside(shown, found.pairing.shown[0] if isinstance(found, difference.Found) else None)
+        sentence.show(pair.sentence, ("attention", "query", "key"))
+of_panels, of_difference = panels.beside(
+    shown, pair.pairing.shown[0] if isinstance(pair, difference.PanelDifference) else None
+)
 top = max(panel.top for panel in shown)
 for panel, linked, place in zip(shown, numbers, maps, strict=False):
     with place:
         own_top = panel.top if options.own_scale else top
         panels.draw(panel, top=own_top, options=options, numbers=linked, beside=of_panels)
 with maps[-1]:
-    difference.draw(found, numbers=numbers[shown.index(a)], lines=options.lines, beside=of_difference)
+    difference.draw(pair, numbers=numbers[shown.index(a)], lines=options.lines, beside=of_difference)
 
-difference.explain(found)
+difference.explain(pair)
 reach = wording.reach(own_scale=options.own_scale, top=number(top))
 st.caption(wording.panels_read(formula=panels.formula(shown), reach=reach))
 if any(panel.is_long for panel in shown):
     st.caption(panels.LONG)
-downloads.draw(shown, found, options=options)
+downloads.draw(shown, pair, options=options)
 
 further.section(shown, scale=options.scale)
 st.page_link(

@@ -16,12 +16,25 @@ from inspector.alignment import Axis, Number
 from inspector.components.head import HeadMessage, LinkedTokens, SharedLayout
 from inspector.examples import EXAMPLES
 from inspector.export import python
-from inspector.plots import attention, theme
+from inspector.plots import attention
 from inspector.text import plain
 from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
 from inspector.views.components import width
 from inspector.views.components.head import Choice, Step, head
-from inspector.views.shell import available_models, link, open_site, recording_notes, session, site_words, widgets
+from inspector.views.figures.map_options import MapOptions
+from inspector.views.shell import (
+    available_models,
+    controls,
+    link,
+    map_words,
+    open_site,
+    overview,
+    problems,
+    recording_notes,
+    session,
+    site_words,
+    variants,
+)
 from inspector.views.shell.session import Inspected
 from inspector.wording import compare as wording
 
@@ -46,17 +59,6 @@ PRESETS: dict[Preset, str] = {
     "models": wording.MODELS_HELP,
     "texts": wording.TEXTS_HELP,
 }
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of all panels at once. lines: drawn under each map."""
-
-    hide: bool
-    words: bool
-    scale: theme.Scale
-    own_scale: bool
-    lines: bool
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def key(name: str, setting: str) -> str:
 
 def opened_elsewhere(inspected: Inspected) -> tuple[int, int, int]:
     """(layer, head, call) that the Attention page shows: where this page begins."""
-    telling = heads.most_telling(session.measures(inspected.trace))
+    telling = heads.most_telling(overview.measures(inspected.trace))
     return link.remembered("layer", telling[0]), link.remembered("head", telling[1]), link.remembered("call", 0)
 
 
@@ -162,7 +164,7 @@ def names() -> tuple[str, ...]:
 def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, int, int]) -> None:
     """Buttons that fill all panels at once, and one for another panel."""
     st.caption(wording.FILL_WITH, width="content")
-    sides = available_models.side_b() is not None
+    sides = variants.side_b() is not None
     for preset, meaning in PRESETS.items():
         if sides or preset != "A and B":  # without another side both were one model
             fill = partial(_fill, preset, inspected, names, opened)
@@ -171,32 +173,6 @@ def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, in
     if len(names) < len(NAMES):
         more = partial(link.assign, "panels", len(names) + 1)
         st.button("Add a panel", icon=":material/add:", key="add-panel", on_click=more)
-
-
-def options() -> Options:
-    """Draw the popover of what the reader changes of all panels at once."""
-    with st.popover("Options", icon=":material/tune:"):
-        hide = st.toggle(
-            "Hide special tokens",
-            key="hide",
-            bind=link.bind_switch("hide"),
-            help=wording.HIDE_HELP,
-        )
-        words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
-        root = st.toggle(
-            "Square-root colour",
-            key="sqrt",
-            bind=link.bind_switch("sqrt"),
-            help=wording.ROOT_HELP,
-        )
-        own = st.toggle(
-            "Own colour scale each",
-            key="own_scale",
-            bind=link.bind_switch("own_scale"),
-            help=wording.OWN_HELP,
-        )
-        lines = st.toggle("Lines under the maps", key="with_lines", bind=link.bind_switch("with_lines"))
-    return Options(hide, words, "sqrt" if root else "linear", own, lines)
 
 
 def places(names: Sequence[str]) -> tuple[DeltaGenerator, list[DeltaGenerator], list[DeltaGenerator]]:
@@ -231,7 +207,7 @@ def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tu
     row = open_site.at(sites, layer=layer, call=call)
     known = available_models.ids()
     model = trace.model if trace.model in known else known[0]
-    beside = available_models.side_b()
+    beside = variants.side_b()
     sides = [model, model if beside is None else beside]
     models = sides * 2 if preset == "A and B" else [model, *_others(model)]
     texts = ["", *(text for text in EXAMPLES.values() if text != trace.text)]
@@ -283,8 +259,8 @@ def open_in(name: str, layer: int, number: int, call: int = 0) -> None:
         assign(name, setting, value)
 
 
-def controls(
-    name: str, names: Sequence[str], inspected: Inspected, *, opened: tuple[int, int, int], options: Options
+def choose(
+    name: str, names: Sequence[str], inspected: Inspected, *, opened: tuple[int, int, int], options: MapOptions
 ) -> Panel | None:
     """Draw a panel's controls and return its map; None, with the reason in the page, for a text that cannot be read."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
@@ -303,10 +279,10 @@ def controls(
     try:
         trace = session.panel_trace(inspected, model=model, text=text)
         with place:
-            stream = widgets.stream(trace.streams, key=key(name, "stream"))
-        whole = maps.arrange(trace, stream=stream, hide_special=options.hide, merge_words=options.words)
+            stream = controls.stream(trace.streams, key=key(name, "stream"))
+        whole = maps.arrange(trace, stream=stream, hide_special=options.hide, merge_words=options.merge)
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
         return None
     with place:
         site, number = _place(name, trace, stream, opened)
@@ -345,8 +321,8 @@ def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -
     first = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + further) % len(sites)]
     number = min(opened[1], count - 1) if len(sites) > 1 else (opened[1] + further) % count
     return (
-        widgets.layer(sites, key(name, "layer"), default=first, call=key(name, "call"), width=NARROW),
-        widgets.number("Head", key(name, "head"), default=number, last=count - 1, width=NARROW),
+        controls.layer(sites, key(name, "layer"), default=first, call=key(name, "call"), width=NARROW),
+        controls.number("Head", key(name, "head"), default=number, last=count - 1, width=NARROW),
     )
 
 
@@ -366,7 +342,7 @@ def draw(
     panel: Panel,
     *,
     top: float,
-    options: Options,
+    options: MapOptions,
     numbers: tuple[tuple[Number, ...], tuple[Number, ...]],
     beside: SharedLayout,
 ) -> None:
@@ -387,7 +363,7 @@ def draw(
 
 def formula(panels: Sequence[Panel]) -> str:
     """Write the formula of the panels' weights; one formula for each panel where they differ."""
-    formulas = {panel.name: widgets.softmax(panel.record) for panel in panels}
+    formulas = {panel.name: map_words.softmax(panel.record) for panel in panels}
     if len(set(formulas.values())) == 1:
         return f"{next(iter(formulas.values()))}."
     return " ".join(f"{name}: {written}." for name, written in formulas.items())

@@ -13,7 +13,7 @@ import streamlit as st
 
 from inspector import costs
 from inspector.sections.subject import Configuration
-from inspector.views.shell import available_models, header, link, session, widgets
+from inspector.views.shell import appearance, controls, header, link, model_shelf, problems
 from inspector.wording import costs as words
 from models import failures
 
@@ -23,15 +23,15 @@ DEFAULT = "llama-2-70b"
 
 def source() -> str:
     """Let the reader choose: "model" for the sidebar's, "shape" or "config"."""
-    return widgets.bar(words.WHOSE, list(words.SOURCES), "of", words=words.SOURCES.__getitem__)
+    return controls.bar(words.WHOSE, list(words.SOURCES), "of", words=words.SOURCES.__getitem__)
 
 
 def given(source: str) -> Configuration | None:
     """Let the reader choose a shape or give a configuration; None where there is none yet, and why is said."""
-    found = _shape() if source == "shape" else _pasted()
-    if found is not None:
-        header.name(words.GIVEN[source], found.title)
-    return found
+    configuration = _shape() if source == "shape" else _pasted()
+    if configuration is not None:
+        header.name(words.GIVEN[source], configuration.title)
+    return configuration
 
 
 def _shape() -> Configuration:
@@ -54,7 +54,7 @@ def _shape() -> Configuration:
 
 
 def _length() -> int:
-    return widgets.number(words.LENGTH, "length", default=128, first=1, last=MOST_TOKENS, width=180)
+    return controls.number(words.LENGTH, "length", default=128, first=1, last=MOST_TOKENS, width=180)
 
 
 def _pasted() -> Configuration | None:
@@ -75,7 +75,7 @@ def _pasted() -> Configuration | None:
             placeholder=words.NAMED,
             bind=link.bind_words("named", default="", most=link.MAX_NAME),
         )
-        asked = st.form_submit_button(words.COUNT_IT, type=widgets.main_button())
+        asked = st.form_submit_button(words.COUNT_IT, type=appearance.main_button())
     tokens = _length()
     state = st.session_state
     if asked:
@@ -87,7 +87,7 @@ def _pasted() -> Configuration | None:
         with failures.told(words.READING, instead=words.CHECK_IT), st.spinner(words.READING):
             config, title, ignored = _read(text, name)
     except ValueError as error:
-        session.show_problem(str(error), what=words.CANNOT_BE_COUNTED)
+        problems.show(str(error), what=words.CANNOT_BE_COUNTED)
         return None
     if ignored:
         st.caption(words.IGNORED.format(", ".join(ignored)))
@@ -104,18 +104,18 @@ def _read(text: str, name: str) -> tuple[Any, str, tuple[str, ...]]:
     from models.untrusted.hub_id import parse
     from models.untrusted.safe_config import pasted, safe_config
 
-    limits = available_models.limits()
+    limits = model_shelf.limits()
     if text.strip():
-        found = pasted(text, limits=limits)
-        found.config.architectures = [found.architecture.__name__]
-        return found.config, words.PASTED_NAME.format(found.config.model_type), found.ignored
+        checked = pasted(text, limits=limits)
+        checked.config.architectures = [checked.architecture.__name__]
+        return checked.config, words.PASTED_NAME.format(checked.config.model_type), checked.ignored
     name = name.strip()
     if name.startswith(("/", "~", ".")):
         folder = folders.allowed(name, limits=limits)
-        found = safe_config(folder, limits=limits)
+        checked = safe_config(folder, limits=limits)
         title = Path(folder).name
     else:
         candidate = hub.describe(parse(name), limits=limits)
-        found, title = candidate.config, candidate.name
-    found.config.architectures = [found.architecture.__name__]
-    return found.config, title, found.ignored
+        checked, title = candidate.config, candidate.name
+    checked.config.architectures = [checked.architecture.__name__]
+    return checked.config, title, checked.ignored

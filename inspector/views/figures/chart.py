@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import streamlit as st
 
-from inspector.export import spreadsheet
 from inspector.plots.theme import MUTED, Mode
+from inspector.sections.section import File
 from inspector.views.components.snapshot import snapshot
-from inspector.views.figures import menu
-from inspector.views.shell import session
+from inspector.views.figures import save
+from inspector.views.shell import appearance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,7 @@ def show(
     python: str = "",
     table: pd.DataFrame | None = None,
     on_pick: Callable[[], None] | None = None,
-    labels: menu.Labels = menu.ENGLISH,
+    labels: save.Labels = save.ENGLISH,
 ) -> None:
     """Show a chart as wide as its place.
 
@@ -47,7 +48,7 @@ def show(
     the CSV holds; the chart's points where it is None. on_pick: called before the run that follows a click on a point,
     which the session then holds under `key`. labels: the words under it, in another language.
     """
-    figure = _untitled(draw(mode=session.mode()), session.mode())
+    figure = _untitled(draw(mode=appearance.mode()), appearance.mode())
     st.plotly_chart(
         figure,
         width="stretch",
@@ -59,21 +60,26 @@ def show(
         selection_mode="points",
     )
 
-    def csv() -> bytes:
+    def numbers(_: Mode) -> pd.DataFrame:
         from inspector.plots.slide import points
 
-        return spreadsheet.csv(points(figure) if table is None else table)
+        return points(figure) if table is None else table
 
     name = name or key
-    menu.draw(
-        name,
+    dialog = st.dialog(labels.slide, width="large")(_slide)
+    save.menu(
+        [File(f"{name}.csv", numbers, labels.csv_help)],
+        slides=[save.Slide(key, partial(dialog, draw, alt=alt, key=key, name=name, labels=labels))],
         key=key,
-        pictures=lambda: snapshot(key, name=name, key=f"{key}-snapshot"),
-        csv=csv,
-        slide=lambda: st.dialog(labels.slide, width="large")(_slide)(draw, alt=alt, key=key, name=name, labels=labels),
         python=python,
+        pictures=partial(snapshot, key, name=name, key=f"{key}-snapshot"),
         labels=labels,
     )
+
+
+def plain(figure: go.Figure, *, alt: str, key: str) -> None:
+    """Show a figure as wide as its place, without files; `alt` is read aloud."""
+    st.plotly_chart(figure, width="stretch", theme=None, key=key, alt=alt, config=_CONFIG)
 
 
 def _untitled(figure: go.Figure, mode: Mode) -> go.Figure:
@@ -93,10 +99,10 @@ def _untitled(figure: go.Figure, mode: Mode) -> go.Figure:
     return figure.update_layout(title=title, margin={"t": top})
 
 
-def _slide(draw: Draw, *, alt: str, key: str, name: str, labels: menu.Labels) -> None:
+def _slide(draw: Draw, *, alt: str, key: str, name: str, labels: save.Labels) -> None:
     """Draw the chart in large type with its title, and the buttons that save it so."""
     from inspector.plots.slide import enlarged
 
-    mode = menu.background(key, labels)
+    mode = save.background(key, labels)
     st.plotly_chart(enlarged(draw(mode=mode)), width="content", theme=None, key=f"{key}-large", alt=alt, config=_CONFIG)
     snapshot(f"{key}-large", name=f"{name}-slide", key=f"{key}-large-snapshot")

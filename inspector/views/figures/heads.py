@@ -9,11 +9,10 @@ import streamlit as st
 
 from inspector.components.grid import grid_bytes
 from inspector.components.head import HeadMessage
-from inspector.export import spreadsheet
 from inspector.sections.section import HeadMaps, Thumbnails
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
-from inspector.views.figures import map_files, menu
+from inspector.views.figures import map_files, save
 from inspector.views.figures.map_files import MapPicture
 
 
@@ -28,31 +27,27 @@ def show(block: Thumbnails | HeadMaps, *, on_choose: Callable[[Mapping[str, int]
 def _thumbnails(block: Thumbnails, on_choose: Callable[[Mapping[str, int]], None]) -> None:
     data = grid_bytes(block.pictures, tokens=block.tokens, selected=block.selected, notes=block.notes)
     grid(data, key=block.id, on_open=lambda layer, number: on_choose(block.chooses(layer, number)))
-    menu.draw(
-        block.name,
-        key=block.id,
-        pictures=lambda: menu.files(block.name, block.scene),
-        csv=lambda: spreadsheet.csv(block.table),
-        slide=lambda: menu.slide(block.scene, name=f"{block.name}-slide", key=block.id),
-        python=block.code,
-    )
+    save.figure(block.name, {"": block.scene}, table=lambda: block.table, key=block.id, python=block.code)
 
 
 def _maps(block: HeadMaps, on_choose: Callable[[Mapping[str, int]], None]) -> None:
-    for place, one in zip(st.columns(len(block.maps), gap="medium"), block.maps, strict=True):
+    for place, head_map in zip(st.columns(len(block.maps), gap="medium"), block.maps, strict=True):
         message = HeadMessage(
-            one.weights,
+            head_map.weights,
             queries=block.queries,
             keys=block.keys,
             layer=block.layer,
             head=block.head,
-            title=one.title,
+            title=head_map.title,
             vmax=block.top,
         )
         with place:
-            head(message.to_bytes(), key=f"{block.id}-{one.id}", on_event=partial(_follow, block, on_choose))
+            head(message.to_bytes(), key=f"{block.id}-{head_map.id}", on_event=partial(_follow, block, on_choose))
     map_files.draw(
-        {one.name: MapPicture(one.long, one.weights, block.queries, block.keys, block.top) for one in block.maps},
+        {
+            head_map.name: MapPicture(head_map.long, head_map.weights, block.queries, block.keys, block.top)
+            for head_map in block.maps
+        },
         name=block.name,
         python=block.code,
     )

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-
-import streamlit as st
 
 from inspector import export
 from inspector.plots import matrices
 from inspector.plots.scene import Scene, beside
 from inspector.plots.theme import Mode, Scale
+from inspector.sections.section import File
 from inspector.trace import Array
-from inspector.views.figures import menu
-from inspector.views.shell import widgets
-from inspector.wording import shell as words
+from inspector.views.figures import save
 
-_LABELS = menu.Labels(
+LABELS = save.Labels(
+    slide_help="In large type",
+    save="Save the maps",
     png_help="As you see it",
     svg_help="As you see it, sharp at any size",
     csv_help="The weights as you see them, to the last digit",
@@ -26,7 +25,7 @@ _LABELS = menu.Labels(
 
 @dataclass(frozen=True, eq=False)
 class MapPicture:
-    """A map [Q, T] as the reader sees it; top: the end of its colour scale."""
+    """A map [Q, T] as the reader sees it; top: the end of its colour scale. quantity: the name of the values."""
 
     title: str
     weights: Array
@@ -35,6 +34,13 @@ class MapPicture:
     top: float
     scale: Scale = "linear"
     diverging: bool = False
+    quantity: str = "weight"
+
+    @classmethod
+    def difference(cls, title: str, values: Array, queries: Sequence[str], keys: Sequence[str]) -> MapPicture:
+        """Return a map of signed differences, on a scale of its own."""
+        top = float(abs(values).max()) or 1.0
+        return cls(title, values, queries, keys, top, diverging=True, quantity="difference")
 
     def scene(self, mode: Mode) -> Scene:
         """Lay out the map, cell for cell."""
@@ -43,16 +49,24 @@ class MapPicture:
             queries=self.queries,
             keys=self.keys,
             title=self.title,
-            quantity="difference" if self.diverging else "weight",
+            quantity=self.quantity,
             top=self.top,
             diverging=self.diverging,
             scale=self.scale,
             mode=mode,
         )
 
-    def csv(self) -> bytes:
-        """Write the weights to the last digit."""
-        return export.csv(self.weights, queries=self.queries, keys=self.keys).encode()
+    def slide(self, mode: Mode) -> Scene:
+        """Lay out the map in large type."""
+        return _slide([self], self.title, mode)
+
+    def files(self, name: str, *, of: str = "", labels: save.Labels = LABELS) -> list[File]:
+        """List the map as a picture, and its weights to the last digit; of: its title on the buttons."""
+        table = File(f"{name}.csv", lambda _: self._csv(), labels.csv_help, f"{of}, CSV" if of else "")
+        return [*save.picture(name, self.scene, of=of, labels=labels), table]
+
+    def _csv(self) -> str:
+        return export.csv(self.weights, queries=self.queries, keys=self.keys)
 
 
 def draw(pictures: Mapping[str, MapPicture], *, name: str, python: str = "") -> None:
@@ -60,46 +74,43 @@ def draw(pictures: Mapping[str, MapPicture], *, name: str, python: str = "") -> 
 
     name: of the files, before a map's own name. python: the lines that give the same numbers.
     """
-    every = list(pictures.values())
-    with st.container(horizontal=True, width="content", gap="small"):
-        kind = widgets.quiet_button()
-        if st.button("Slide", icon=":material/slideshow:", type=kind, key=f"{name}-slide", help="In large type"):
-            menu.slides(_slides(pictures), name=f"{name}-slide", key=name)
-        files = st.popover("Save the maps", icon=":material/download:", type=kind)
-    with files:
-        menu.files(name, lambda mode: beside([one.scene(mode) for one in every]), of="All", labels=_LABELS)
-        for title, one in pictures.items():
-            file = f"{name}-{title.lower().replace(' ', '-')}"
-            menu.files(file, one.scene, of=title, labels=_LABELS, csv=one.csv)
-        if python:
-            st.caption(words.WITHOUT_PAGE)
-            widgets.python(python)
+
+    def all_of_them(mode: Mode) -> Scene:
+        return beside([picture.scene(mode) for picture in pictures.values()])
+
+    save.menu(
+        save.picture(name, all_of_them, of="All", labels=LABELS),
+        *(picture.files("-".join([name, *title.lower().split()]), of=title) for title, picture in pictures.items()),
+        slides=[save.slide(_slides(pictures), name=f"{name}-slide", key=name)],
+        key=name,
+        python=python,
+        in_line=True,
+        labels=LABELS,
+    )
 
 
-def _slides(pictures: Mapping[str, MapPicture]) -> dict[str, Callable[[Mode], Scene]]:
+def _slides(pictures: Mapping[str, MapPicture]) -> dict[str, save.Layout]:
     """Return what a slide can show: the first two maps on one scale, where they share it, and each map alone."""
     (first, left), (second, right), *_ = pictures.items()
-    found: dict[str, Callable[[Mode], Scene]] = {}
+    alone = {title: picture.slide for title, picture in pictures.items()}
     if (left.top, left.scale, left.diverging) == (right.top, right.scale, right.diverging):
-        found[f"{first} and {second}"] = lambda mode: _slide([left, right], title="", mode=mode)
-    for title, one in pictures.items():
-        found[title] = partial(_alone, one)
-    return found
+        return {f"{first} and {second}": partial(_slide, [left, right], ""), **alone}
+    return {**alone}
 
 
-def _alone(one: MapPicture, mode: Mode) -> Scene:
-    return _slide([one], title=one.title, mode=mode)
-
-
-def _slide(maps: Sequence[MapPicture], *, title: str, mode: Mode) -> Scene:
+def _slide(pictures: Sequence[MapPicture], title: str, mode: Mode) -> Scene:
+    first = pictures[0]
     return matrices.slide(
-        [matrices.Plot(values=one.weights, rows=one.queries, columns=one.keys, title=one.title) for one in maps],
+        [
+            matrices.Plot(values=picture.weights, rows=picture.queries, columns=picture.keys, title=picture.title)
+            for picture in pictures
+        ],
         title=title,
         row_title="query",
         column_title="key",
-        quantity="difference" if maps[0].diverging else "weight",
-        top=maps[0].top,
-        diverging=maps[0].diverging,
-        scale=maps[0].scale,
+        quantity=first.quantity,
+        top=first.top,
+        diverging=first.diverging,
+        scale=first.scale,
         mode=mode,
     )

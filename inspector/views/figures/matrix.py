@@ -20,7 +20,7 @@ from inspector.plots.theme import Mode, Scale
 from inspector.text import visible
 from inspector.views.components import matrix as component
 from inspector.views.components.matrix import Pick
-from inspector.views.figures import menu
+from inspector.views.figures import save
 
 __all__ = ["Panel", "Pick", "show"]
 _ROWS, _COLUMNS = ("both", "rows"), ("both", "columns")
@@ -39,7 +39,7 @@ def show(
     scale: Scale = "linear",
     python: str = "",
     on_pick: Callable[[Pick], None] | None = None,
-    labels: menu.Labels = menu.ENGLISH,
+    labels: save.Labels = save.ENGLISH,
 ) -> None:
     """Show a matrix [R, C], or two side by side; every cell can be named, kept by a click, and reached by keyboard.
 
@@ -69,15 +69,7 @@ def show(
 
         return picture(message, title="" if len(message.panels) > 1 else message.panels[0].title, mode=mode)
 
-    menu.draw(
-        name,
-        key=key,
-        pictures=lambda: menu.files(name, drawn, labels=labels),
-        csv=lambda: _csv(message),
-        slide=lambda: menu.slide(drawn, name=f"{name}-slide", key=key, labels=labels),
-        python=python,
-        labels=labels,
-    )
+    save.figure(name, {"": drawn}, table=lambda: _csv(message), key=key, python=python, labels=labels)
 
 
 def _csv(message: MatrixMessage) -> bytes:

@@ -11,7 +11,7 @@ import streamlit as st
 from inspector.generating import Written
 from inspector.plots import generating as draw
 from inspector.views.figures import chart
-from inspector.views.shell import widgets
+from inspector.views.shell import controls
 from inspector.wording import generate as words
 
 AMOUNTS: dict[str, draw.Amount] = {"each step": "flops", "up to each step": "total"}
@@ -37,7 +37,7 @@ def cache(made: Written, table: pd.DataFrame, *, python: str) -> None:
         st.caption(_kept(made))
     with right:
         st.markdown(words.DECODER_FLOPS)
-        amount = widgets.bar("FLOPs of", list(AMOUNTS), "flops_of", default="each step")
+        amount = controls.bar("FLOPs of", list(AMOUNTS), "flops_of", default="each step")
         columns = ["step", *(f"{AMOUNTS[amount]}_{kind}" for kind in ("cached", "uncached"))]
         chart.show(
             partial(draw.flops, table, amount=AMOUNTS[amount]),

@@ -10,7 +10,7 @@ import streamlit as st
 from inspector import costs
 from inspector.costs.decoding import counted_by_step
 from inspector.generating import steps as read
-from inspector.views.shell import available_models, link, session, widgets
+from inspector.views.shell import caching, link, loaded_models, readings
 from inspector.wording import generate as words
 from models import failures
 
@@ -40,8 +40,8 @@ def derived(loaded: LoadedModel, made: Written, table: pd.DataFrame) -> None:
         return
     try:
         with failures.told("Counting this model", instead="Choose another one."), st.spinner(words.COUNTING):
-            key = ("model", loaded.card.id, available_models.version(loaded.card.id))
-            counted = session.cached(("costs", key), lambda: costs.count(loaded.config))
+            key = ("model", loaded.card.id, loaded_models.version(loaded.card.id))
+            counted = caching.cached(("costs", key), lambda: costs.count(loaded.config))
             found = counted_by_step(
                 counted,
                 costs.kv_cache(loaded.config),
@@ -56,7 +56,7 @@ def derived(loaded: LoadedModel, made: Written, table: pd.DataFrame) -> None:
         return
     rows = read.beside_the_count(found, table)
     st.markdown(words.beside_the_count(rows))
-    widgets.table(rows, name="cache-counted", words=HEADS)
+    readings.table(rows, name="cache-counted", words=HEADS)
     st.caption(words.COUNTED_READ)
 
 

@@ -16,7 +16,17 @@ from inspector.views.generate.asking import waits
 from inspector.views.generate.cache import cache
 from inspector.views.generate.derived import derived
 from inspector.views.generate.steps import steps
-from inspector.views.shell import available_models, link, progress, session, stand_in, widgets
+from inspector.views.shell import (
+    appearance,
+    caching,
+    controls,
+    link,
+    loaded_models,
+    problems,
+    progress,
+    readings,
+    stand_in,
+)
 from inspector.wording import generate as words
 from models import failures
 
@@ -40,28 +50,28 @@ BEAM_WORDS = {
 
 def chosen_decoding(room: int) -> tuple[generating.Decoding, int]:
     """Return how the reader wants the next token chosen, and how many tokens at most."""
-    with st.popover(words.HOW_IT_WRITES, icon=":material/tune:", type=widgets.quiet_button()):
+    with st.popover(words.HOW_IT_WRITES, icon=":material/tune:", type=appearance.quiet_button()):
         how = st.segmented_control(
             "Next token", [GREEDY, SAMPLE], default=GREEDY, key="decoding", required=True,
             bind=link.bind_choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),
             help=words.DECODING_HELP,
         )  # fmt: skip
-        new_tokens = widgets.number(
+        new_tokens = controls.number(
             "New tokens, at most", "new_tokens", default=min(40, room), last=room, first=1,
             help=words.NEW_TOKENS_HELP,
         )  # fmt: skip
         if how != SAMPLE:
             return generating.Decoding(), new_tokens
-        temperature = widgets.decimal(
+        temperature = controls.decimal(
             "Temperature", "temperature", default=1.0, first=0.05, last=5.0,
             help=words.TEMPERATURE_HELP,
         )  # fmt: skip
-        top_k = widgets.number("Top-k", "top_k", default=0, last=1000, help=words.TOP_K_HELP)
-        top_p = widgets.decimal(
+        top_k = controls.number("Top-k", "top_k", default=0, last=1000, help=words.TOP_K_HELP)
+        top_p = controls.decimal(
             "Top-p", "top_p", default=1.0, first=0.05, last=1.0,
             help=words.TOP_P_HELP,
         )  # fmt: skip
-        seed = widgets.number("Seed", "seed", default=0, last=9999, help=words.SEED_HELP)
+        seed = controls.number("Seed", "seed", default=0, last=9999, help=words.SEED_HELP)
         return generating.Decoding(True, temperature, top_k or None, top_p, seed), new_tokens
 
 
@@ -86,7 +96,7 @@ def written() -> generating.Written:
     def seen(done: int) -> None:
         bar.draw(done, 2 * new_tokens, words.decoded(done=done))
 
-    made = session.cached(("written", loaded.card.id, text, how, new_tokens), write)
+    made = caching.cached(("written", loaded.card.id, text, how, new_tokens), write)
     place.empty()
     return made
 
@@ -103,19 +113,19 @@ def tree(width: int) -> beams.Tree:
     def seen(done: int) -> None:
         bar.draw(done, new_tokens, words.searched(done=done, width=width))
 
-    grown = session.cached(("beams", loaded.card.id, text, width, new_tokens), search)
+    grown = caching.cached(("beams", loaded.card.id, text, width, new_tokens), search)
     place.empty()
     return grown
 
 
 def beam_search() -> None:
     """The texts that a beam search ended with, and its tree."""
-    width = widgets.number("Beams", "beams", default=4, last=6, first=1, help=words.BEAMS_HELP)
+    width = controls.number("Beams", "beams", default=4, last=6, first=1, help=words.BEAMS_HELP)
     if waits("Search", loaded, tokens=(width + 1) * (given + new_tokens), of=asked, key="generate.search"):
         return
     grown = tree(width)
     st.markdown(words.beam_about(score=SCORE[grown.divides_by], penalty=grown.length_penalty))
-    widgets.table(beams.texts(loaded, grown, greedy=tree(1)), name="beam", words=BEAM_WORDS)
+    readings.table(beams.texts(loaded, grown, greedy=tree(1)), name="beam", words=BEAM_WORDS)
     st.caption(words.LOG_P)
     chart.show(
         partial(draw_beams.tree, grown),
@@ -132,7 +142,7 @@ def beam_search() -> None:
 link.parameters("step")
 shown = stand_in.inspected("does not write", can=lambda loaded: loaded.write is not None, instead=WRITERS)
 loaded, text = shown.loaded, shown.trace.text
-loaded = replace(loaded, max_tokens=min(loaded.max_tokens, available_models.tokens_allowed(loaded.card.id)))
+loaded = replace(loaded, max_tokens=min(loaded.max_tokens, loaded_models.tokens_allowed(loaded.card.id)))
 try:
     prompt = generating.prompt(loaded, text)
     given = len(prompt.encoding)
@@ -147,7 +157,7 @@ try:
     with failures.told("Writing the text", instead="It is kept: change it, or choose another model."):
         made = written()
 except ValueError as error:
-    session.show_problem(str(error))
+    problems.show(str(error))
     st.stop()
 table = made.table()
 lines = (
@@ -165,4 +175,4 @@ if table["cache_bytes"].any():
 st.subheader(words.BEAM_TREE, anchor=False)
 beam_search()
 with st.expander(words.ALL_STEPS):
-    widgets.table(table, name="steps", height=320)
+    readings.table(table, name="steps", height=320)

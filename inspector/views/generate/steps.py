@@ -24,7 +24,7 @@ from inspector.trace import AttentionSite
 from inspector.views.components import width
 from inspector.views.components.written import written
 from inspector.views.figures import chart, matrix
-from inspector.views.shell import available_models, link, sentence, session, widgets
+from inspector.views.shell import appearance, available_models, caching, controls, link, map_words, sentence
 from inspector.views.shell.player import Player
 from inspector.wording import generate as wording
 from models import formatting
@@ -33,7 +33,6 @@ from models.loaded import Shape
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-PLAYER = Player("generate", interval=1.0, first=1)
 STREAMS = {"decoder": wording.TO_THE_TEXT, "cross": wording.TO_THE_SOURCE}
 OFF = 0.01  # difference of a probability that is more than rounding, in half precision too
 MOST_SHOWN = 300  # characters of a source
@@ -46,27 +45,29 @@ def steps(made: Written, table: pd.DataFrame, *, limits: str, python: str, shape
     table: the numbers of each step. limits: what the model does not do well, "" where that is not known. python: the
     lines that write the text. It opens at the step at which the model was least sure.
     """
-    if PLAYER.load(made.trace.key):  # another text: its own first step to see
-        link.assign("step", None)
-    if PLAYER.playing:
-        link.assign("step", _at(made))  # the link waits until it stops
-    PLAYER.panel(_panel)(made, table, limits, python, shape)
+    player = Player(
+        "generate",
+        step="step",
+        interval=1.0,
+        first=1,
+        last=len(made.steps),
+        opens=written_steps.least_sure(made),
+        from_first=True,
+        round=False,
+    )
+    player.load(made.trace.key)
+    player.panel(_panel)(player, made, table, limits, python, shape)
 
 
-def _panel(made: Written, table: pd.DataFrame, limits: str, python: str, shape: Shape) -> None:
-    last = len(made.steps)
-    PLAYER.advance(last, at=partial(_at, made), go=partial(_go, last))
-    step = link.number("step", default=written_steps.least_sure(made), last=last, first=1) or last
-    if not PLAYER.playing:  # as it plays the link stays, or the browser's Back would go through every step
-        link.publish()
-    PLAYER.follow()
+def _panel(player: Player, made: Written, table: pd.DataFrame, limits: str, python: str, shape: Shape) -> None:
+    step = player.seen()
     opening = st.container()
     streams = ["decoder", *(["cross"] if shape == "encoder-decoder" else [])]
     places = _places(len(streams))
     with places.controls:
-        site, head = _controls(made, step)
+        site, head = _controls(player, made, step)
     with places.text:
-        _text(made, step)
+        _text(player, made, step)
         _numbers(made, table, step)
         _about(made, limits)
     with places.candidates:
@@ -100,63 +101,14 @@ def _places(maps: int) -> _Places:
     return _Places(controls, left.container(), left.container(), right)
 
 
-# --- the step that is seen ---------------------------------------------------------------------------------------
-
-
-def _at(made: Written) -> int:
-    return link.remembered("step", written_steps.least_sure(made))
-
-
-def _go(last: int, step: int) -> None:
-    link.assign("step", min(max(step, 1), last))
-
-
-def _stop_at(last: int, step: int) -> None:
-    PLAYER.stop()
-    _go(last, step)
-    link.publish()  # at once, so that a run of the whole page finds it there
-
-
-def _walk(made: Written, by: int) -> None:
-    _stop_at(len(made.steps), _at(made) + by)
-
-
-def _moved(slider: int, last: int) -> None:
-    """Go where the reader moved the slider; a slow browser may still tell of a slider that is gone."""
-    state = st.session_state
-    if slider == state["generate.slider"]:
-        state["generate.slider_at"] = state[f"generate.slider {slider}"]
-        _stop_at(last, state["generate.slider_at"])
-
-
-def _controls(made: Written, step: int) -> tuple[AttentionSite, int | None]:
+def _controls(player: Player, made: Written, step: int) -> tuple[AttentionSite, int | None]:
     """Draw buttons, slider and options; return whose maps are drawn, and the head, None for the mean of all."""
-    last = len(made.steps)
-    if last == 1:
+    if len(made.steps) == 1:
         st.caption(wording.ONE_TOKEN)
         return _options(made)
-    state = st.session_state
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        # Until the reader has chosen a step, Play begins with the first.
-        at, go = partial(link.remembered, "step", last), partial(_go, last)
-        PLAYER.button(last, at=at, go=go, key="play", pause=lambda: _stop_at(last, at()))
-        st.button("Back", icon=":material/skip_previous:", on_click=_walk, args=(made, -1), shortcut="B")
-        st.button("Next", icon=":material/skip_next:", on_click=_walk, args=(made, 1), shortcut="N")
-        # A slider that something else has moved is a new one: what the browser still sends of the old one counts no
-        # more.
-        moved = state.setdefault("generate.slider_at", step) != step
-        slider: int = state.setdefault("generate.slider", 0) + moved
-        state["generate.slider"], state["generate.slider_at"] = slider, step
-        st.slider(
-            "Step",
-            1,
-            last,
-            step,
-            key=f"generate.slider {slider}",
-            on_change=_moved,
-            args=(slider, last),
-            label_visibility="collapsed",
-        )
+        player.buttons()
+        player.slider(step, label="Step", key="generate")
         return _options(made)
 
 
@@ -164,15 +116,15 @@ def _options(made: Written) -> tuple[AttentionSite, int | None]:
     """Draw the popover of what the reader changes of the maps."""
     sites = made.trace.sites_of("decoder")
     with st.popover("Options", icon=":material/tune:"):
-        site = widgets.layer(sites, "gen_layer", call="gen_call", default=sites[-1])
+        site = controls.layer(sites, "gen_layer", call="gen_call", default=sites[-1])
         mean = st.toggle(wording.MEAN_OVER_HEADS, True, key="gen_mean", bind=link.bind_switch("gen_mean", default=True))
-        return site, None if mean else widgets.number("Head", "gen_head", default=0, last=site.heads - 1)
+        return site, None if mean else controls.number("Head", "gen_head", default=0, last=site.heads - 1)
 
 
 # --- what is seen of a step --------------------------------------------------------------------------------------
 
 
-def _text(made: Written, step: int) -> None:
+def _text(player: Player, made: Written, step: int) -> None:
     if made.source is not None:
         st.text(wording.source(text=formatting.shortened(made.trace.text, MOST_SHOWN)))
     tokens = [done.chosen.token for done in made.steps]
@@ -185,10 +137,10 @@ def _text(made: Written, step: int) -> None:
         tokens=tokens,
         notes=[f"step {number}, probability {p}" for number, p in enumerate(probabilities, start=1)],
         step=step,
-        playing=PLAYER.playing,
-        colour=theme.PART[session.mode()]["prediction"],
+        playing=player.playing,
+        colour=theme.PART[appearance.mode()]["prediction"],
         key="written",
-        on_step=partial(_stop_at, len(made.steps)),
+        on_step=player.stop_at,
     )
 
 
@@ -228,7 +180,8 @@ def _candidates(made: Written, step: int, *, python: str) -> None:
 def _explain(made: Written, site: AttentionSite, streams: Sequence[str]) -> None:
     """Say what the maps are."""
     trace = made.trace
-    formulas = dict.fromkeys(widgets.softmax(trace.record_of(site.layer, stream, call=site.call)) for stream in streams)
+    records = [trace.record_of(site.layer, stream, call=site.call) for stream in streams]
+    formulas = dict.fromkeys(map(map_words.softmax, records))
     st.caption(wording.maps_read(formulas=" and ".join(formulas)))
     if made.off > OFF:
         st.warning(
@@ -242,7 +195,7 @@ def _map(
 ) -> written_steps.Look | None:
     """Draw one stream's map up to the step; return what its newest row looked at most."""
     trace = made.trace
-    weights: NDArray[np.float32] = session.cached(
+    weights: NDArray[np.float32] = caching.cached(
         (trace.key, "steps", stream, site.layer, site.call, head),
         lambda: attention.chosen(trace, layer=site.layer, head=head, stream=stream, call=site.call)[0][
             made.begun - 1 :

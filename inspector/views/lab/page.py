@@ -17,7 +17,7 @@ from inspector.plots import lab as draw
 from inspector.views.figures import chart
 from inspector.views.lab import results, settings
 from inspector.views.server import process_settings
-from inspector.views.shell import progress, session, widgets
+from inspector.views.shell import appearance, problems, progress
 from inspector.wording import lab as words
 from models import failures
 from models.training.tiny.experiments import Experiment, buildable
@@ -55,7 +55,9 @@ def train(attempt: Attempt) -> None:
         for course in train_both(experiment):
             attempt.courses[course.side, course.run.seed] = course
             passed = perf_counter() - began
-            done = sum(one.run.steps if one.done else one.curve[-1].step for one in attempt.courses.values())
+            done = sum(
+                of_side.run.steps if of_side.done else of_side.curve[-1].step for of_side in attempt.courses.values()
+            )
             bar.draw(done, total, _so_far(attempt, course, speed=done / passed, left=total - done))
             if passed >= due:
                 found = read.progress(attempt.courses.values())
@@ -63,9 +65,9 @@ def train(attempt: Attempt) -> None:
                     line.header(words.progress(found), anchor=False)
                 table = lab.curves(attempt.courses.values())
                 with figure:
-                    widgets.chart(
+                    chart.plain(
                         draw.curves(
-                            table, steps=experiment.steps, unit=words.unit(experiment.task), mode=session.mode()
+                            table, steps=experiment.steps, unit=words.unit(experiment.task), mode=appearance.mode()
                         ),
                         alt=CURVES,
                         key=f"lab-curves-live-{pictures}",
@@ -78,8 +80,8 @@ def train(attempt: Attempt) -> None:
 def _so_far(attempt: Attempt, course: Course, *, speed: float, left: int) -> str:
     """Losses, speed (steps a second) and the time that the steps left will take, in a line."""
     losses = ", ".join(
-        f"{side} {one.curve[-1].loss:.3f}"
-        for (side, seed), one in sorted(attempt.courses.items())
+        f"{side} {of_side.curve[-1].loss:.3f}"
+        for (side, seed), of_side in sorted(attempt.courses.items())
         if seed == course.run.seed
     )
     return (
@@ -105,7 +107,7 @@ def gone_where_it_fails() -> Iterator[None]:
             yield
     except ValueError as error:
         state.pop("lab", None)
-        session.show_problem(str(error), what="Cannot be trained")
+        problems.show(str(error), what="Cannot be trained")
         st.stop()
 
 
@@ -139,7 +141,7 @@ def waiting(experiment: Experiment | None) -> None:
     """The place of the curves before the first Start."""
     st.info(words.NOTHING_TRAINED)
     steps = 1 if experiment is None else experiment.steps
-    widgets.chart(draw.curves(lab.curves(()), steps=steps, mode=session.mode()), alt=CURVES, key="lab-curves-empty")
+    chart.plain(draw.curves(lab.curves(()), steps=steps, mode=appearance.mode()), alt=CURVES, key="lab-curves-empty")
 
 
 presets = st.container()
@@ -150,7 +152,9 @@ picture, choices = st.columns([3, 2], gap="medium")
 with choices:
     experiment = settings.draw(presets)
 state = st.session_state
-started = start.button("Start", type=widgets.main_button(), icon=":material/play_arrow:", disabled=experiment is None)
+started = start.button(
+    "Start", type=appearance.main_button(), icon=":material/play_arrow:", disabled=experiment is None
+)
 if experiment is not None:
     estimate.caption(
         f"About {max(1, round(experiment.expected_seconds))} s on one idle core, longer on a busy one. Stop, or any "

@@ -18,8 +18,8 @@ from inspector.plots import matrices, raster
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
 from inspector.text import number
-from inspector.views.figures import chart, matrix, menu
-from inspector.views.shell import downloads, link, session, widgets
+from inspector.views.figures import chart, matrix, save
+from inspector.views.shell import appearance, controls, downloads, link
 from inspector.wording import lab as words
 from inspector.wording import phrases
 from models.training.tiny.experiments import SYMBOLS, TIMES, Experiment, LabRun, Side, Switches
@@ -109,11 +109,11 @@ def places(experiment: Experiment, results: Sequence[Result]) -> None:
 
 def layers(experiment: Experiment, results: Sequence[Result]) -> None:
     """Draw gradient and residual stream by depth, and the FFN's inner units by step."""
-    found = read.depth(results)
-    if not found:
+    depth = read.depth(results)
+    if not depth:
         return
     st.subheader(words.BY_LAYER, anchor=False)
-    st.markdown(words.depth(found))
+    st.markdown(words.depth(depth))
     recurrent = [side for side in get_args(Side) if experiment.run(side, seed=0).switches.is_recurrent]
     if recurrent:
         st.caption(words.NO_BLOCKS.format(phrases.listed(recurrent)))
@@ -139,8 +139,10 @@ def layers(experiment: Experiment, results: Sequence[Result]) -> None:
 def example(experiment: Experiment, results: Sequence[Result]) -> None:
     """Draw one text that both sides read, trained from seed 0: their answers and their attention."""
     st.subheader(words.ONE_TEXT, anchor=False)
-    first = {side: one for side in get_args(Side) for one in results if (one.side, one.run.seed) == (side, 0)}
-    tried = {side: one for side, one in first.items() if one.trials}
+    first = {
+        side: result for side in get_args(Side) for result in results if (result.side, result.run.seed) == (side, 0)
+    }
+    tried = {side: result for side, result in first.items() if result.trials}
     if not tried:
         st.caption(words.NEITHER)
         return
@@ -154,7 +156,7 @@ def example(experiment: Experiment, results: Sequence[Result]) -> None:
         persist_state="session",
         required=True,
     )
-    trials = {side: one.trials[names.index(length)] for side, one in tried.items()}
+    trials = {side: result.trials[names.index(length)] for side, result in tried.items()}
     if experiment.task == "kinds":
         _kinds(trials)
     else:
@@ -165,8 +167,8 @@ def example(experiment: Experiment, results: Sequence[Result]) -> None:
     for side, trial in trials.items():
         if not trial.attention:
             st.markdown(words.without_a_map(side, runs[side]))
-        elif runs[side].switches.is_recurrent and (found := read.aligned(trial, experiment.task)):
-            st.markdown(words.aligned(side, found, task=experiment.task))
+        elif runs[side].switches.is_recurrent and (aligned := read.aligned(trial, experiment.task)):
+            st.markdown(words.aligned(side, aligned, task=experiment.task))
     looking = {side: trial for side, trial in trials.items() if trial.attention}
     if looking:
         _attention(looking, runs=runs, lines=python(experiment, f"trials = {chosen}"))
@@ -188,9 +190,9 @@ def _symbols(experiment: Experiment, trials: dict[Side, Trial]) -> None:
 def _kinds(trials: dict[Side, Trial]) -> None:
     """Draw a table of the text's words, which no training saw, with their kinds and what each side says."""
     some, kinds = next(iter(trials.values())), list(KINDS)
-    said: dict[str, list[str]] = {side: [kinds[kind] for kind in trial.answer] for side, trial in trials.items()}
+    answers: dict[str, list[str]] = {side: [kinds[kind] for kind in trial.answer] for side, trial in trials.items()}
     table: dict[str, list[str]] = {"word": [WORDS[word] for word in some.digits]}
-    table |= {"kind": [kinds[kind] for kind in some.wanted], **said}
+    table |= {"kind": [kinds[kind] for kind in some.wanted], **answers}
     st.dataframe(pd.DataFrame(table), hide_index=True)
     wrong = [f"{side} {_wrong(trial)} of {len(trial.wanted)}" for side, trial in trials.items()]
     st.caption(words.wrong_words(wrong=", ".join(wrong)))
@@ -267,7 +269,7 @@ def _attention(trials: dict[Side, Trial], *, runs: dict[Side, LabRun], lines: st
                 several = f"{stream} " if len(trial.attention) > 1 else ""
                 for layer, weights in enumerate(every):
                     names = [f"{side} {several}{layer}.{index}" for index in range(len(weights))]
-                    st.image(raster.strip(list(weights), labels=names, mode=session.mode()), width="stretch")
+                    st.image(raster.strip(list(weights), labels=names, mode=appearance.mode()), width="stretch")
     st.caption(words.all_heads(sides=phrases.listed(list(trials))))
     _every_head(trials, lines=lines)
 
@@ -312,8 +314,8 @@ def _asked_heads(trials: dict[Side, Trial]) -> dict[Side, tuple[Stream, int, int
         layers = [len(trial.attention[shown[side]]) for side, trial in trials.items()]
         heads = [len(maps) for side, trial in trials.items() for maps in trial.attention[shown[side]]]
         # The last layer of the shallower side: what a network looks at is clearest where it has to answer.
-        layer = widgets.number("Layer", "lab_layer", default=min(layers) - 1, last=max(layers) - 1)
-        head = widgets.number("Head", "lab_head", default=0, last=max(heads) - 1)
+        layer = controls.number("Layer", "lab_layer", default=min(layers) - 1, last=max(layers) - 1)
+        head = controls.number("Head", "lab_head", default=0, last=max(heads) - 1)
     return {side: (shown[side], layer, head) for side in trials}
 
 
@@ -354,14 +356,8 @@ def _every_head(trials: dict[Side, Trial], *, lines: str) -> None:
         return spreadsheet.rows(["side", "stream", "layer", "head", "query", "key", "weight"], cells).encode()
 
     name = "lab-all-heads"
-    menu.draw(
-        name,
-        key=name,
-        pictures=lambda: menu.files(name, picture),
-        csv=csv,
-        slide=lambda: menu.slide(picture, name=f"{name}-slide", key=name),
-        python=f"{lines}\nmaps = {{side: trial.attention for side, trial in trials.items()}}",
-    )
+    python = f"{lines}\nmaps = {{side: trial.attention for side, trial in trials.items()}}"
+    save.figure(name, {"": picture}, table=csv, key=name, python=python)
 
 
 def _length(times: int, digits: int) -> str:
@@ -379,4 +375,4 @@ def _shares(table: pd.DataFrame, name: str) -> list[str]:
 
 def _wrong(trial: Trial) -> int:
     places = zip(trial.answer, trial.wanted, trial.asked, strict=True)
-    return sum(asked and said != right for said, right, asked in places)
+    return sum(asked and answer != right for answer, right, asked in places)

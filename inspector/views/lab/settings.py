@@ -11,7 +11,7 @@ import streamlit as st
 
 from inspector.text import plain
 from inspector.views.lab.presets import PRESETS, Preset
-from inspector.views.shell import link, session, widgets
+from inspector.views.shell import appearance, link, problems
 from inspector.wording import lab as words
 from models.loaded import Shape
 from models.recurrent.config import Cell
@@ -89,7 +89,6 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "embeddings": get_args(Embeddings),
 }
 """Values that each switch can take; switches that are not here are numbers, or on and off."""
-LENGTH = {"repeats": "Longest block", "kinds": "Words in a text"}
 WIDTH = 128  # pixels of a widget: two stand side by side
 RATES = tuple(str(rate) for rate in LEARNING_RATES)
 
@@ -127,7 +126,7 @@ def draw(presets: DeltaGenerator) -> Experiment | None:
     except ValueError as error:
         with presets:
             _presets(None)
-        session.show_problem(str(error))
+        problems.show(str(error))
         return None
     with presets:
         _presets(experiment)
@@ -140,7 +139,8 @@ def draw(presets: DeltaGenerator) -> Experiment | None:
 def _presets(experiment: Experiment | None) -> None:
     """A button for each preset of a topic; the question of the one that is set, and what it answered here."""
     chosen = next(
-        (one for one in PRESETS if experiment is not None and replace(experiment, seeds=1) == one.experiment), None
+        (preset for preset in PRESETS if experiment is not None and replace(experiment, seeds=1) == preset.experiment),
+        None,
     )
     topics = list(dict.fromkeys(preset.topic for preset in PRESETS))
     first = topics[0] if chosen is None else chosen.topic
@@ -160,7 +160,7 @@ def _presets(experiment: Experiment | None) -> None:
                 st.button(
                     preset.name,
                     key=f"preset {preset.name}",
-                    type=widgets.main_button() if preset is chosen else "secondary",
+                    type=appearance.main_button() if preset is chosen else "secondary",
                     icon=":material/check:" if preset is chosen else None,
                     on_click=_take,
                     args=(preset,),
@@ -214,8 +214,8 @@ def _values(side: Side, default: Switches) -> dict[str, Any]:
             values[name] = _switch_of(side, name, default, waits=name in waiting)
             if name == "network":
                 waiting = idle(values[name])
-    if said := words.waits(values["network"]):
-        st.caption(said)
+    if waits := words.waits(values["network"]):
+        st.caption(waits)
     with st.expander("More switches", key=f"lab_{side.lower()}_more"):
         for group, names in words.GROUPS.items():
             st.caption(group)

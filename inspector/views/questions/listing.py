@@ -13,7 +13,7 @@ from inspector.questions.record.question import Question
 from inspector.text import plain
 from inspector.views.questions import badges
 from inspector.views.questions.reader import Reader
-from inspector.views.shell import link, progress, session, widgets
+from inspector.views.shell import appearance, link, problems, progress
 
 MOST_LETTERS = 60
 _SPOKEN = {"√": " square root 根号 开方"}  # what a reader types for a sign
@@ -33,7 +33,7 @@ def show(reader: Reader, words: ModuleType, language: Language) -> None:
             width=260,
         )
         theme = _theme(words, language)
-        pressed = st.button(words.SETTLE, icon=":material/done_all:", type=widgets.main_button(), key="settle all")
+        pressed = st.button(words.SETTLE, icon=":material/done_all:", type=appearance.main_button(), key="settle all")
     found = {
         one.id: [question for question in one.questions if _fits(question, one.name, typed or "")]
         for one in THEMES
@@ -124,6 +124,6 @@ def _settle(
             reader.answer(question, words)
     except ValueError as error:
         bar.clear()
-        session.show_problem(str(error), what=words.UNMEASURED)
+        problems.show(str(error), what=words.UNMEASURED)
         return
     st.rerun()

@@ -20,10 +20,10 @@ from inspector.questions.record.subject import MOST_TOKENS
 from inspector.sections.registry import PAGES
 from inspector.text import plain
 from inspector.views.components import width
-from inspector.views.figures import chart, matrix, menu
+from inspector.views.figures import chart, matrix, save
 from inspector.views.questions import badges, whole
 from inspector.views.questions.reader import Reader
-from inspector.views.shell import asked_here, available_models, link, pages, session, widgets
+from inspector.views.shell import appearance, asked_here, available_models, link, pages, problems
 
 GUESSES: tuple[Verdict, ...] = get_args(Verdict)
 _SHOWN = "shown"  # in place of a guess
@@ -41,7 +41,7 @@ def show(question: Question, reader: Reader, words: ModuleType, language: Langua
         with st.container(), st.spinner(words.MEASURING):
             answer = reader.answer(question, words)
     except ValueError as error:
-        session.show_problem(str(error), what=words.UNMEASURED)
+        problems.show(str(error), what=words.UNMEASURED)
         return
     if isinstance(answer.picture, Heatmap) and answer.picture.beside is not None:  # two maps take the whole width
         verdict, figure = st.container(), st.container()
@@ -107,7 +107,7 @@ def _ask(question: Question, words: ModuleType) -> None:
         st.button(
             words.JUST_SHOW,
             key=f"show {question.number}",
-            type=widgets.quiet_button(),
+            type=appearance.quiet_button(),
             on_click=_guesses().update,
             args=({question.number: _SHOWN},),
         )
@@ -201,7 +201,7 @@ def _see(answer: Answer, words: ModuleType) -> None:
 
 
 def _picture(question: Question, picture: Picture, words: ModuleType, language: Language) -> None:
-    key, labels = f"question-{question.number}", menu.Labels(**words.FIGURE, modes=words.MODES, matrix=words.MATRIX)
+    key, labels = f"question-{question.number}", save.Labels(**words.FIGURE, modes=words.MODES, matrix=words.MATRIX)
     if isinstance(picture, Heatmap):
         titles = [picture.title, picture.beside_title]
         panels = [

@@ -8,7 +8,7 @@ from inspector.questions.index import BY_NUMBER, QUESTIONS
 from inspector.views.components.top import at_top_of
 from inspector.views.questions import listing, opened, path, sheet
 from inspector.views.questions.reader import Reader
-from inspector.views.shell import languages, link, recording_notes, session
+from inspector.views.shell import languages, link, problems, recording_notes
 
 link.parameters("q", "lang", "theme", *path.PARAMETERS)
 last = max(BY_NUMBER)
@@ -23,7 +23,7 @@ link.publish()
 try:
     reader = Reader.now()
 except ValueError as error:
-    session.show_problem(str(error), what=words.UNMEASURED)
+    problems.show(str(error), what=words.UNMEASURED)
     st.stop()
 if reader.at_hand:
     recording_notes.badge(reader.model)

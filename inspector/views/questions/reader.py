@@ -23,7 +23,7 @@ from inspector.questions.record.kinds import ANY
 from inspector.questions.record.question import Question
 from inspector.questions.record.subject import Subject
 from inspector.views.server import queue
-from inspector.views.shell import available_models, session
+from inspector.views.shell import available_models, caching, loaded_models, session
 
 Settled = Literal["true", "false", "depends", "failed"]
 KEPT = 20  # models and texts of which a visitor's verdicts are kept
@@ -75,10 +75,10 @@ class Reader:
             found = asking.ask(question, self.subject(question))
             return found if self.at_hand else replace(found, asked_of=self.model)
 
-        return session.cached(("answer", question.number, *self._key()), make)
+        return caching.cached(("answer", question.number, *self._key()), make)
 
     def _key(self) -> tuple[Hashable, ...]:
-        return self.model, available_models.version(self.model), self.text, self.at_hand
+        return self.model, loaded_models.version(self.model), self.text, self.at_hand
 
     def _verdicts(self) -> dict[int, tuple[Settled, bool]]:
         every: dict[Hashable, dict[int, tuple[Settled, bool]]]
@@ -91,4 +91,4 @@ class Reader:
 
 def _kept(reader: Hashable, key: Hashable, make: Callable[[], Any]) -> Any:
     """Share what several questions need, for as long as the cache holds it."""
-    return session.cached(("questions", reader, key), make)
+    return caching.cached(("questions", reader, key), make)

@@ -12,7 +12,7 @@ from inspector.export import questions_sheet
 from inspector.questions.index import QUESTIONS
 from inspector.questions.record.both import Language
 from inspector.views.questions.reader import Reader
-from inspector.views.shell import downloads, progress, session, widgets
+from inspector.views.shell import appearance, downloads, problems, progress
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -32,7 +32,7 @@ def show(reader: Reader, words: ModuleType, language: Language, place: DeltaGene
         own.PREPARE,
         icon=":material/print:",
         help=own.PREPARE_HINT,
-        type=widgets.quiet_button(),
+        type=appearance.quiet_button(),
         key=f"prepare sheet {language}",
     ):
         _make(reader, words, language, place, made_of)
@@ -49,7 +49,7 @@ def _make(reader: Reader, words: ModuleType, language: Language, place: DeltaGen
     except ValueError as error:
         bar.clear()
         with place:
-            session.show_problem(str(error), what=words.UNMEASURED)
+            problems.show(str(error), what=words.UNMEASURED)
         return
     page = questions_sheet.sheet(answers, model=reader.name, text=reader.text, language=language)
     st.session_state[_MADE] = made_of, page.encode()

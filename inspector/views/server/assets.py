@@ -30,14 +30,14 @@ def scripts(widgets: Iterable[str], *, folder: Path = STATIC / "static/js") -> l
     """
     page = (folder.parents[1] / "index.html").read_text(encoding="utf-8")
     of_frame = set(re.findall(r"static/js/([\w.-]+\.js)", page))
-    found: dict[str, None] = {}
+    ahead: dict[str, None] = {}
     wanted = [path.name for name in widgets for path in sorted(folder.glob(f"{name}.*.js"))]
     while wanted:
         script = wanted.pop(0)
-        if script not in found and script not in of_frame:
-            found[script] = None
+        if script not in ahead and script not in of_frame:
+            ahead[script] = None
             wanted += re.findall(r'(?:from|import)"\./([\w.-]+\.js)"', (folder / script).read_text(encoding="utf-8"))
-    return list(found)
+    return list(ahead)
 
 
 class Assets:

@@ -14,7 +14,7 @@ import streamlit as st
 import models
 from inspector import examples
 from inspector.views.server import process_settings
-from inspector.views.shell import session
+from inspector.views.shell import overview, session
 
 PULSE = 0.1  # seconds between two looks at what the visitor pressed
 
@@ -44,7 +44,7 @@ def _prepare() -> None:
     try:
         with process_settings.uncollected():
             read = session.record(models.catalogue()[0].id, examples.FIRST)
-            session.overview(read.trace)
+            overview.of(read.trace)
             session.exactness(read)
     except Exception:  # whatever it is: nobody sees this thread
         logging.getLogger(__name__).info("the work ahead failed", exc_info=True)

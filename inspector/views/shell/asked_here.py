@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.text import plain
-from inspector.views.shell import languages, link, pages, widgets
+from inspector.views.shell import appearance, languages, link, pages
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -34,7 +34,7 @@ def draw(place: DeltaGenerator, page: str) -> None:
     if not here and not first:
         return
     label = words.invitation(len(QUESTIONS)) if first else words.here(len(here))
-    with place.popover(label, icon=":material/quiz:", type=widgets.quiet_button(), key="asked here"):
+    with place.popover(label, icon=":material/quiz:", type=appearance.quiet_button(), key="asked here"):
         shown = [question for question in here if _is_open(question)]
         others = [question for question in here if question not in shown]
         for heading, listed in ((words.ON_THIS_VIEW, shown), (words.ON_THIS_PAGE, others)):

@@ -1,6 +1,6 @@
 """The last line before a reader: what nobody foresaw is drawn as a sentence, where a traceback would stand.
 
-What a page foresees it catches itself, as a ValueError, and goes on; see `session.show_problem`.
+What a page foresees it catches itself, as a ValueError, and goes on; see `problems.show`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec
 
-import streamlit as st
-
 from inspector.views.server import queue
+from inspector.views.shell import problems
 from models import failures
 
 P = ParamSpec("P")
@@ -40,10 +39,7 @@ def drawn(what: str) -> Iterator[None]:
 
 def draw(error: BaseException, *, what: str = "This page") -> None:
     """Show an error that nobody foresaw as a sentence."""
-    sentence = failures.sentence(error, what=what, instead=INSTEAD)
-    with st.container(border=True):
-        st.badge("Cannot be shown", icon=":material/error:", color="red")
-        st.text(sentence)  # st.error would read markdown in it
+    problems.show(failures.sentence(error, what=what, instead=INSTEAD))
 
 
 def escaped(error: Exception) -> bool:

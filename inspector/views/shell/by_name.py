@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.views.shell import link, open_site, site_words, widgets
+from inspector.views.shell import controls, link, open_site, site_words
 
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 def token(label: str, tokens: Sequence[str], *, name: str, default: int) -> int:
     """Choose a token of the text among chips, of a long text in a list; the link keeps its position as `name`."""
-    if len(tokens) > widgets.WRAPPED:
+    if len(tokens) > controls.WRAPPED:
         from inspector.text import cut, visible
 
         named = [f"{place} {cut(visible(text))}" for place, text in enumerate(tokens)]
         return one(label, named, name=name, default=default)
     chosen, key = _chosen(len(tokens), name=name, default=default), f"chips {name}"
     st.session_state[key] = [chosen]
-    widgets.token_chips(dict(enumerate(tokens)), key=key, on_change=partial(_click, key, name, chosen), label=label)
+    controls.token_chips(dict(enumerate(tokens)), key=key, on_change=partial(_click, key, name, chosen), label=label)
     return chosen
 
 

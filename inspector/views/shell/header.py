@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.text import plain
-from inspector.views.shell import available_models, widgets
+from inspector.views.shell import appearance, available_models
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -25,7 +25,7 @@ def draw(page: Page, purpose: str, *, with_model: bool, pages: Mapping[str, Sequ
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.title(page.title, anchor=False, width="content")
         if pages:
-            with st.popover("Other pages", type=widgets.quiet_button()):
+            with st.popover("Other pages", type=appearance.quiet_button()):
                 for group, listed in pages.items():
                     st.markdown(f"**{group}**")
                     for other in listed:

@@ -112,9 +112,9 @@ def _arrive(page: str, known_models: Sequence[str]) -> None:
     origin, leads = state.get("link.page"), state.pop("link.leads", [])
     lent_by, lent = state.get("link.lent", (None, {}))
     if lent_by == page:
-        for name, (own, other) in lent.items():
-            if state.get(name) == other:
-                state[name] = own
+        for name, (before, lent_value) in lent.items():
+            if state.get(name) == lent_value:
+                state[name] = before
         del state["link.lent"]
     state.pop("link.led", None)
     followed = [
@@ -334,7 +334,7 @@ def several(
     def read(raw: str) -> tuple[T, ...] | None:
         asked = set(raw.replace(",", " ").split())
         known = 0 < len(asked) <= (most or len(asked)) and asked <= set(map(str, allowed))
-        return tuple(one for one in allowed if str(one) in asked) if known else None
+        return tuple(item for item in allowed if str(item) in asked) if known else None
 
     shown = ", ".join(map(str, default)) or "none"
     _consume(name, read, but=f"; they go from {allowed[0]} to {allowed[-1]}{but}. You see {shown} instead.")
@@ -424,7 +424,7 @@ def _consume(name: str, read: Callable[[str], Value | None], *, but: str) -> Non
 def _written(value: Value) -> str:
     if isinstance(value, int | str):
         return str(value)
-    return (" " if all(isinstance(one, int) for one in value) else ",").join(map(str, value))
+    return (" " if all(isinstance(item, int) for item in value) else ",").join(map(str, value))
 
 
 def _in_range(raw: str, last: float, *, first: float = 0, whole: bool = True) -> bool:

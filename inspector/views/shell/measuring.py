@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from inspector.views.server import process_settings, queue
-from inspector.views.shell import progress, session
+from inspector.views.shell import problems, progress
 from inspector.wording import costs as words
 from models import failures
 
@@ -76,15 +76,15 @@ def run(
         try:
             keep(_measured(lambda draw: work(_both(watch, draw), keep), key=key, labels=labels))
         except ValueError as error:
-            session.show_problem(str(error), what=labels.failed)
+            problems.show(str(error), what=labels.failed)
         stopped.pop(known, None)
-    found: Result | None = results.get(known)
+    result: Result | None = results.get(known)
     if known in stopped:
         done, total = stopped[known]
-        st.caption(labels.stopped(done, total, found is not None))
-    elif found is None:
+        st.caption(labels.stopped(done, total, result is not None))
+    elif result is None:
         st.caption(about)
-    return found
+    return result
 
 
 def _both(first: Watch, second: Watch) -> Watch:
@@ -106,6 +106,6 @@ def _measured(work: Callable[[Watch], Result], *, key: str, labels: Labels) -> R
     place = st.empty()
     bar = progress.Bar(place, stop=f"stop {key}", holds=False, label=labels.stop)
     with failures.told(labels.work, instead=labels.instead), bar.turn(labels.work, words=labels.queued):
-        found = work(lambda done, total: bar.draw(done, total, labels.running(done, total)))
+        result = work(lambda done, total: bar.draw(done, total, labels.running(done, total)))
     place.empty()
-    return found
+    return result

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.views.shell import available_models, link, progress, session
+from inspector.views.shell import adding_models, link, model_shelf, problems, progress
 from inspector.wording import shell as wording
 from models import failures
 from models.formatting import format_bytes
@@ -42,9 +42,9 @@ def field(place: ExpanderContainer, *, disabled: bool) -> None:
         return
     with place:
         try:
-            limits = available_models.limits()
+            limits = model_shelf.limits()
         except ValueError as error:  # a variable that cannot be read
-            session.show_problem(str(error))
+            problems.show(str(error))
             return
         folders = "" if limits.root is None else f", or a folder under {limits.root}"
         with st.form("another", border=False):
@@ -99,11 +99,11 @@ def draw(place: ExpanderContainer) -> None:
         problem.caption(refused)
     elif refused is not None:
         with problem.container():
-            session.show_problem(refused, what="Cannot be loaded")
+            problems.show(refused, what="Cannot be loaded")
 
 
 def _there(*, disabled: bool) -> None:
-    there = available_models.on_this_machine()
+    there = adding_models.on_this_machine()
     if there:
         st.selectbox(
             "On this machine",
@@ -157,7 +157,7 @@ def _work(bar: DeltaGenerator, button: DeltaGenerator) -> None:
         with failures.told("Looking at it" if what == "look" else "Loading it", instead="Name another model."):
             if what == "look":
                 with bar, st.spinner("Looking"):
-                    state["picker.seen"] = available_models.look(name)
+                    state["picker.seen"] = adding_models.look(name)
             else:
                 button.button("Stop", icon=":material/stop:", on_click=_stop, key="stop", width="stretch")
                 _fetch(name, progress.Bar(bar))
@@ -188,7 +188,7 @@ def _fetch(name: str, bar: progress.Bar) -> None:
         bar.draw(1, 1, "Loading: this takes seconds", now=True)
 
     bar.draw(0, 1, words)
-    available_models.add(name, progress=after_a_piece, stop=stop, before=before_loading)
+    adding_models.add(name, progress=after_a_piece, stop=stop, before=before_loading)
 
 
 # --- what was found --------------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def _fetch(name: str, bar: progress.Bar) -> None:
 
 def _found() -> Candidate | None:
     state = st.session_state
-    return available_models.looked_at(state["picker.seen"]) if "picker.seen" in state else None
+    return adding_models.looked_at(state["picker.seen"]) if "picker.seen" in state else None
 
 
 def _over_a_limit() -> str | None:
@@ -207,7 +207,7 @@ def _over_a_limit() -> str | None:
     try:
         if candidate is not None:
             with failures.told("Checking the limits", instead="Name another model."):
-                check(candidate, available_models.limits(), placement=available_models.placement())
+                check(candidate, model_shelf.limits(), placement=model_shelf.placement())
     except ValueError as error:
         return str(error)
     return None
@@ -218,13 +218,13 @@ def _describe(place: DeltaGenerator) -> None:
     from models.placement import dtype_name
     from models.untrusted.candidates import tokens_that_fit
 
-    candidate, limits = _found(), available_models.limits()
+    candidate, limits = _found(), model_shelf.limits()
     if candidate is None:
         place.empty()
         return
     size, config, fits = candidate.size, candidate.config, tokens_that_fit(candidate, limits)
     tokens = min(fits, len(st.session_state["text"].encode("utf-8", "replace")) + _SPECIAL)  # at most one a byte
-    dtype = available_models.placement().torch_dtype(config.dtype)
+    dtype = model_shelf.placement().torch_dtype(config.dtype)
     architecture = f"{config.config.model_type}, {config.architecture.__name__}".replace("_", r"\_")
     lines = [
         architecture,

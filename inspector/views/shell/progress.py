@@ -19,7 +19,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from inspector.views.server import queue
-from inspector.views.shell import widgets
+from inspector.views.shell import appearance
 from inspector.wording import shell as wording
 
 if TYPE_CHECKING:
@@ -141,5 +141,5 @@ def hold() -> None:
     with st.container(border=True):
         st.badge(wording.STOPPED, icon=":material/stop_circle:", color="gray")
         st.text(wording.KEPT)
-        st.button("Inspect", type=widgets.main_button(), on_click=go_on, key="go on")
+        st.button("Inspect", type=appearance.main_button(), on_click=go_on, key="go on")
     st.stop()

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.text import plain
-from inspector.views.shell import available_models, widgets
+from inspector.views.shell import available_models, loaded_models, variants
 from inspector.wording import exactness as badge_words
+from inspector.wording import shell as shell_words
 from inspector.wording import switches as words
 from models.formatting import format_bytes
 
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 def draw(chosen: Inspected, checked: Exactness) -> None:
     """Write the sidebar's notes, with the button for the check that waits on a long text."""
     trace, tokens = chosen.trace, len(chosen.trace.tokens)
-    limit = "" if chosen.model is None else f" of at most {available_models.tokens_allowed(chosen.model)}"
+    limit = "" if chosen.model is None else f" of at most {loaded_models.tokens_allowed(chosen.model)}"
     st.caption(badge_words.recorded(tokens=tokens, limit=limit, size=format_bytes(trace.nbytes)))
     if chosen.model is not None:
-        facts, redrawn = available_models.facts(chosen.model), _redrawn(chosen.model)
+        facts, redrawn = loaded_models.facts(chosen.model), _redrawn(chosen.model)
         share = "" if redrawn is None else f", {words.weights(trained=facts.card.trained, redrawn=redrawn)}"
-        st.caption(badge_words.placed(seen=facts.seen, where=facts.placed, share=share))
+        st.caption(badge_words.placed(seen=facts.how_recorded, where=facts.placed, share=share))
     title, help = badge_words.title(checked), str(checked)
     if not checked.holds:
         st.badge(title, icon=":material/warning:", color="red", help=help)
@@ -52,7 +53,7 @@ def warn(trace: Trace, *, weights: bool) -> None:
     if trace.to_padding > exactness.row_sum_tolerance(trace):
         said = exactness.leak_in_words(trace.to_padding)
         sentences.append(f"{said[0].upper()}{said[1:]}.")
-    changed = available_models.is_variant(trace.model)
+    changed = variants.is_variant(trace.model)
     if weights and not changed and not available_models.trained(trace.model):
         sentences.append("Untrained: this model's weights are random, so what it shows means nothing.")
     if sentences:
@@ -61,18 +62,23 @@ def warn(trace: Trace, *, weights: bool) -> None:
         badge(trace.model)
 
 
+def untrained() -> None:
+    """Say that the model's weights are random, wherever such a model is shown."""
+    st.badge(shell_words.UNTRAINED, icon=":material/casino:", color="orange", help=shell_words.UNTRAINED_HELP)
+
+
 def badge(id: str) -> None:
     """Say at a picture what the weights of its model are, unless they are as they were trained."""
-    if not available_models.is_variant(id):
+    if not variants.is_variant(id):
         if not available_models.trained(id):
-            widgets.untrained()
+            untrained()
         return
-    changes, trained, redrawn = available_models.changes(id), available_models.trained(id), _redrawn(id)
+    changes, trained, redrawn = variants.changes(id), available_models.trained(id), _redrawn(id)
     kept = words.weights(trained=trained, redrawn=redrawn).capitalize()
     then = ", then changed" if trained and not redrawn else ""  # else it would read as learned with the change
     named = f"{kept}{then}: {words.changes(changes, most=4)}"
-    about = words.variant(changes, seed=available_models.seed(id), trained=trained, redrawn=redrawn)
-    if available_models.takes_statistics(id):
+    about = words.variant(changes, seed=variants.seed(id), trained=trained, redrawn=redrawn)
+    if variants.takes_statistics(id):
         named += ", with your text's statistics"
         about += (
             " The mean and variance of its BatchNorm are those of the sidebar's text, taken in one pass: another text "
@@ -90,9 +96,9 @@ def weights(id: str) -> str:
 
 def _redrawn(id: str) -> float | None:
     """Return the share of a variant's weights that was drawn anew; None for a model as it is, or one not at hand."""
-    if not available_models.is_variant(id) or id not in available_models.ids():
+    if not variants.is_variant(id) or id not in available_models.ids():
         return None
-    return available_models.facts(id).card.redrawn
+    return loaded_models.facts(id).card.redrawn
 
 
 def independent_check_asked(trace: Trace) -> bool:

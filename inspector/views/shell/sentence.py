@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from inspector.views.shell import widgets
+from inspector.views.shell import appearance
 from inspector.wording import terms as glossary
 
 
@@ -19,9 +19,9 @@ def show(sentence: str, terms: Sequence[str] = ()) -> None:
     if not terms:
         st.header(sentence, anchor=False)
         return
-    said, meant = st.columns([4, 1], vertical_alignment="center", gap="small")
-    said.header(sentence, anchor=False)
-    with meant.container(horizontal=True, gap="xsmall"):
+    left, right = st.columns([4, 1], vertical_alignment="center", gap="small")
+    left.header(sentence, anchor=False)
+    with right.container(horizontal=True, gap="xsmall"):
         for term in terms:
-            with st.popover(f"{term}?", type=widgets.quiet_button()):
+            with st.popover(f"{term}?", type=appearance.quiet_button()):
                 st.markdown(glossary.MEANINGS[term])

@@ -1,45 +1,44 @@
-"""The state that pages share: caches, the text and the model that the reader chose, and the notes on them.
+"""The text and the model that the reader chose, recorded for every page, and the notes on them.
 
-Loaded models live once for all visitors (available_models.py); traces and what is computed from them live in a cache
-with a byte budget; a visitor's session holds keys and widget values only.
+Loaded models live once for all visitors (model_shelf.py); traces and what is computed from them live in a cache with a
+byte budget (caching.py); a visitor's session holds keys and widget values only.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 import models
-from inspector.memory.cache import ByteBudgetCache
-from inspector.memory.held import held_bytes
 from inspector.sections.subject import Subject
 from inspector.views.server import process_settings
-from inspector.views.server.shared import Shared
-from inspector.views.shell import available_models, progress, recording_notes, text_report
+from inspector.views.shell import (
+    available_models,
+    caching,
+    loaded_models,
+    model_shelf,
+    overview,
+    problems,
+    progress,
+    recording_notes,
+    text_report,
+    variants,
+)
 from inspector.wording import exactness as words
-from models import failures, formatting, settings
+from inspector.wording import shell as wording
+from models import failures, formatting
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from inspector.exactness import Exactness
-    from inspector.maps import Arrangement
-    from inspector.overview import Overview
-    from inspector.plots.theme import Mode
-    from inspector.trace import Array, Trace
+    from inspector.trace import Trace
     from inspector.trace.second_run import SecondRun
-
-V = TypeVar("V")
-
-CACHE_BYTES = settings.number("CACHE_MB") * 2**20
 
 
 @dataclass(frozen=True)
@@ -55,30 +54,17 @@ class Inspected:
         return None if self.model is None else load(self.model)
 
 
-# --- caches ------------------------------------------------------------------------------------------------------
-
-
-@Shared
-def _results() -> ByteBudgetCache[Any]:
-    return ByteBudgetCache(CACHE_BYTES)
-
-
-def cached(key: Hashable, make: Callable[[], V]) -> V:
-    """`make()`, or what it gave before for the same key; what it holds counts towards one budget for all visitors."""
-    return cast("V", _results().get(key, make, size=held_bytes))
-
-
 def subject(trace: Trace | None, loaded: models.LoadedModel | None) -> Subject:
     """Return the subject of sections, with the visitors' cache. trace: None where sizes alone are given."""
-    version = 0 if loaded is None else available_models.version(loaded.card.id)
+    version = 0 if loaded is None else loaded_models.version(loaded.card.id)
     stream = "" if trace is None else trace.streams[0]
-    return Subject(trace, loaded, stream, version, cached, load=load)
+    return Subject(trace, loaded, stream, version, caching.cached, load=load)
 
 
 def load(model: str) -> models.LoadedModel:
     """The loaded model, one copy for all visitors; ValueError where it cannot be loaded."""
     with failures.told(f"Loading the model {model}", instead="Choose another model."):
-        loaded = available_models.load(model)
+        loaded = loaded_models.load(model)
     process_settings.use_threads()
     process_settings.tune_memory()
     return loaded
@@ -90,19 +76,19 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
     def make() -> Trace:
         from inspector import probe
 
-        loaded, limits = load(model), available_models.limits()
-        most = probe.TextLimits(limits.characters, available_models.tokens_allowed(model), limits.capture_bytes)
-        told = failures.told("Reading the text", instead="It is kept: change it, or choose another model.")
-        with told, progress.layers("Reading the text") as on_progress:
+        loaded, limits = load(model), model_shelf.limits()
+        most = probe.TextLimits(limits.characters, loaded_models.tokens_allowed(model), limits.capture_bytes)
+        told = failures.told(wording.READING, instead=wording.TEXT_IS_KEPT)
+        with told, progress.layers(wording.READING) as on_progress:
             return probe.record(loaded, text, text_pair=text_pair, target=target, limits=most, on_progress=on_progress)
 
-    key = ("trace", model, available_models.version(model), text, text_pair, target)
-    return Inspected(cached(key, make), model)
+    key = ("trace", model, loaded_models.version(model), text, text_pair, target)
+    return Inspected(caching.cached(key, make), model)
 
 
 def exactness(inspected: Inspected) -> Exactness:
     """The checks of this text, made once; the second run of a long text is made only when the reader asked."""
-    trace, checks = inspected.trace, overview(inspected.trace).checks
+    trace, checks = inspected.trace, overview.of(inspected.trace).checks
     asked = not is_long(trace) or recording_notes.independent_check_asked(trace)
 
     def make() -> tuple[int, SecondRun | None, str]:
@@ -111,7 +97,7 @@ def exactness(inspected: Inspected) -> Exactness:
             return len(trace.sites), None, words.NO_MODEL
         return loaded.layers, *(_second_run(loaded, trace) if asked else (None, words.LONG))
 
-    layers, second, not_held = cached(("exactness", trace.key, asked), make)
+    layers, second, not_held = caching.cached(("exactness", trace.key, asked), make)
     return checks.result(expected_layers=layers, second=second, not_held=not_held)
 
 
@@ -122,7 +108,7 @@ def _second_run(loaded: models.LoadedModel, trace: Trace) -> tuple[SecondRun | N
     try:
         told = failures.told("The independent check", instead="Look at another text.")
         with told, progress.layers("Independent check") as on_progress:
-            return hold(loaded, trace, mixes=overview(trace).checks.mixes, on_progress=on_progress), ""
+            return hold(loaded, trace, mixes=overview.of(trace).checks.mixes, on_progress=on_progress), ""
     except ValueError as error:
         return None, str(error)
 
@@ -132,7 +118,7 @@ def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
     trace, shape = chosen.trace, available_models.shape(model)
     with st.container():
         if text.strip():
-            if available_models.takes_statistics(model):
+            if variants.takes_statistics(model):
                 raise ValueError(
                     "This model's BatchNorm has the statistics of the sidebar's text, so it reads that one; leave this "
                     "text empty, or choose another norm."
@@ -150,65 +136,6 @@ def is_long(trace: Trace) -> bool:
     from inspector.maps import WHOLE
 
     return max(len(tokens) for site in trace.sites for tokens in (site.queries, site.keys)) > WHOLE
-
-
-def measures(trace: Trace) -> pd.DataFrame:
-    """Measure every head on this text, a row per head, with its label; measured once."""
-    return overview(trace).measures
-
-
-def overview(trace: Trace) -> Overview:
-    """The overview of the text's weights, made once: measures, self-checks and small pictures."""
-    from inspector.components.grid import sides
-    from inspector.overview import measure
-
-    def make() -> Overview:
-        with progress.layers("Measuring the heads") as on_progress:
-            return measure(trace, sides=sides(trace.sites), on_progress=on_progress)
-
-    return cached((trace.key, "overview"), make)
-
-
-def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArray[np.uint8], float]:
-    """Small pictures of every head of a stream as the reader arranged it, and the weight of their last colour.
-
-    That is 1, and less for a long text, whose weights are spread so thin that nothing would be seen.
-    """
-    from inspector.components.grid import readable_top
-    from inspector.components.pack import quantise
-
-    with st.container():
-        cells = _cells(trace, shown, stream=stream)
-    top = readable_top(cells) if shown.is_long else 1.0
-    return quantise(cells, top=top), top
-
-
-def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
-    """The largest weights of the tiles of every head of a stream, float32 [L, H, rows, cols], computed once."""
-    import numpy as np
-
-    from inspector import maps
-    from inspector.components.grid import sides
-
-    if shown.is_plain:
-        return overview(trace).pictures[stream]
-
-    def make() -> Array:
-        sites = trace.sites_of(stream)
-        side = sides(sites)[stream]
-        layers = []
-        with progress.layers("Drawing the heads") as on_progress:
-            for done, site in enumerate(sites):
-                on_progress(done, len(sites))
-                layers.append(maps.pooled(trace, shown, layer=site.layer, stream=stream, side=side, call=site.call))
-        return np.stack(layers)
-
-    return cached(("cells", trace.key, stream, shown), make)
-
-
-def mode() -> Mode:
-    """Return the mode in which the reader sees the page: light or dark."""
-    return "dark" if st.context.theme.type == "dark" else "light"
 
 
 # --- what the reader chose --------------------------------------------------------------------------------------------
@@ -229,32 +156,23 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: boo
     progress.hold()
     try:
         with (
-            failures.told("Reading the text", instead="It is kept: change it, or choose another model."),
+            failures.told(wording.READING, instead=wording.TEXT_IS_KEPT),
             st.container(),
-            st.spinner("Reading the text with the model (the first time it loads torch, which takes a few seconds)"),
+            st.spinner(wording.READING_FIRST),
         ):
             seen = (read or chosen)()
             checked = exactness(seen)
     except ValueError as error:
         logging.getLogger(__name__).info("refused: %s", error)
-        show_problem(str(error))
+        problems.show(str(error))
         st.stop()
     with st.sidebar:
         recording_notes.draw(seen, checked)
-        if seen.trace.nbytes > CACHE_BYTES:
-            st.warning(_not_kept(seen.trace), icon=":material/memory:")
+        if seen.trace.nbytes > caching.CACHE_BYTES:
+            st.warning(wording.not_kept(size=seen.trace.nbytes, most=caching.CACHE_BYTES), icon=":material/memory:")
         text_report.draw(seen.trace.key, lambda: subject(seen.trace, seen.loaded))
     recording_notes.warn(seen.trace, weights=notes_weights)
     return seen
-
-
-def _not_kept(trace: Trace) -> str:
-    """Say what it means that a recording is larger than the whole cache."""
-    taken, most = map(formatting.format_bytes, (trace.nbytes, CACHE_BYTES))
-    return (
-        f"This recording takes {taken}, over the {most} of "
-        "HEADLIGHT_CACHE_MB: it is not kept, and every click reads the text again. Shorten the text, or raise that."
-    )
 
 
 def chosen_model() -> str | None:
@@ -292,8 +210,8 @@ def _opened(upload: UploadedFile) -> Inspected:
     from inspector.trace import file
 
     name = formatting.shortened(upload.name)  # of a stranger's choice: never a path of ours
-    limits = available_models.limits()
-    trace = cached(("file", upload.file_id), lambda: file.read(upload, name=name, limits=limits))
+    limits = model_shelf.limits()
+    trace = caching.cached(("file", upload.file_id), lambda: file.read(upload, name=name, limits=limits))
     return Inspected(trace, trace.model if trace.model in available_models.ids() else None)
 
 
@@ -303,18 +221,9 @@ def at_hand(chosen: Inspected, *, so: str) -> models.LoadedModel:
         with st.spinner("Loading the model"):
             loaded = chosen.loaded
     except ValueError as error:
-        show_problem(str(error))
+        problems.show(str(error))
         st.stop()
     if loaded is None:
-        show_problem(
-            f"The model {available_models.title(chosen.trace.model)} of this saved trace is not at hand, so {so}."
-        )
+        problems.show(wording.model_not_at_hand(model=available_models.title(chosen.trace.model), so=so))
         st.stop()
     return loaded
-
-
-def show_problem(sentence: str, *, what: str = "Cannot be shown") -> None:
-    """A problem in a sentence; st.error would read markdown in it, and the sentence may quote the reader's text."""
-    with st.container(border=True):
-        st.badge(what, icon=":material/error:", color="red")
-        st.text(sentence)

@@ -9,7 +9,16 @@ import streamlit as st
 from inspector import examples
 from inspector.text import plain
 from inspector.views.components import width
-from inspector.views.shell import available_models, link, model_picker, progress, switch_panel, widgets
+from inspector.views.shell import (
+    appearance,
+    available_models,
+    link,
+    model_picker,
+    progress,
+    recording_notes,
+    switch_panel,
+    variants,
+)
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
@@ -50,7 +59,7 @@ def draw(*, text_in_page: bool) -> ExpanderContainer:
         card = available_models.card(st.session_state["model"])
         _summary(card)
         if not card.trained:
-            widgets.untrained()
+            recording_notes.untrained()
         switch_panel.draw(disabled=opened)
         other = st.expander("Another model", key="picker.open", on_change="rerun", icon=":material/add:")
         model_picker.field(other, disabled=opened)
@@ -64,7 +73,7 @@ def draw(*, text_in_page: bool) -> ExpanderContainer:
             )
         width.watch()
     if text_in_page:
-        _text_to_read(height=68, main_button=widgets.main_button())
+        _text_to_read(height=68, main_button=appearance.main_button())
     if not opened:
         link.write(default_text=examples.of_link(card.id), beside=_beside(card.id), default_model=next(iter(known)))
     return other
@@ -72,8 +81,8 @@ def draw(*, text_in_page: bool) -> ExpanderContainer:
 
 def _beside(model: str) -> str:
     """Return side B as the link keeps it: nothing where it is the model as it is, which a link without B means too."""
-    beside = available_models.side_b()
-    return "" if beside in (None, available_models.base(model)) else str(beside)
+    beside = variants.side_b()
+    return "" if beside in (None, variants.base(model)) else str(beside)
 
 
 def _text_to_read(*, height: int, main_button: Literal["primary", "secondary"]) -> None:

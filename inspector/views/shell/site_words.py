@@ -39,24 +39,24 @@ def reach(site: AttentionSite) -> str:
 
 
 def cards(site: AttentionSite, head: int) -> list[tuple[str, str, str]]:
-    """Write the cards of the open head, in the form that widgets.cards takes."""
-    found, shared, seen = [], sharing(site, head), reach(site)
+    """Write the cards of the open head, in the form that readings.cards takes."""
+    facts, shared, reached = [], sharing(site, head), reach(site)
     if shared:
         meaning = f"Its keys and values are those of {shared}; counted from 0 (Ainslie et al. 2023)"
-        found.append(("KV head", f"{site.kv_group(head)} of {site.kv_heads}", meaning))
+        facts.append(("KV head", f"{site.kv_group(head)} of {site.kv_heads}", meaning))
     if site.window is not None:
         width = f"± {site.window - 1} tokens" if site.stream == "encoder" else f"{site.window} tokens"
-        found.append(("Local layer", width, f"A query sees {seen} (Beltagy et al. 2020)"))
-    return found
+        facts.append(("Local layer", width, f"A query sees {reached} (Beltagy et al. 2020)"))
+    return facts
 
 
 def notes(sites: Iterable[AttentionSite], lines: Iterable[Sequence[str]]) -> list[list[str]]:
     """The lines of the grid's heads, by layer and head, with what is to be said of their place."""
-    found = []
+    of_rows = []
     for site, row in zip(sites, lines, strict=True):
-        seen = f"sees {reach(site)}" if site.window is not None else ""
-        found.append([", ".join(filter(None, (line, sharing(site, head), seen))) for head, line in enumerate(row)])
-    return found
+        reached = f"sees {reach(site)}" if site.window is not None else ""
+        of_rows.append([", ".join(filter(None, (line, sharing(site, head), reached))) for head, line in enumerate(row)])
+    return of_rows
 
 
 def rows(sites: Sequence[AttentionSite]) -> str:

@@ -21,7 +21,7 @@ import streamlit as st
 
 from inspector import examples
 from inspector.text import plain
-from inspector.views.shell import available_models, recording_notes, session
+from inspector.views.shell import available_models, session
 from inspector.wording import shell as words
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Shown:
+class Recorded:
     """A recorded text and the model that read it.
 
     stands_in: True where it is not the model that the reader chose.
@@ -43,7 +43,7 @@ class Shown:
 
 def inspected(
     cannot: str, *, can: Callable[[models.LoadedModel], bool], instead: Sequence[str], reads: bool = True
-) -> Shown:
+) -> Recorded:
     """Record the reader's text in the chosen model or, where that one cannot, in a stand-in, and say which.
 
     cannot: what the chosen model does not do, to follow its name: "guesses no hidden words", "does not write".
@@ -58,27 +58,7 @@ def inspected(
     stands_in = seen.model != session.chosen_model()
     if stands_in:
         _tell(cannot, loaded, reads=reads)
-    return Shown(seen.trace, loaded, stands_in)
-
-
-def beside(
-    seen: session.Inspected, cannot: str, *, can: Callable[[models.LoadedModel], bool], instead: Sequence[str]
-) -> Shown:
-    """Do the same in one section of a page that has recorded the reader's choice as `seen` and shows it in others."""
-    if seen.model is not None:
-        chosen = session.at_hand(seen, so="it cannot be run again")
-        if can(chosen):
-            return Shown(seen.trace, chosen, False)
-    try:
-        with st.spinner("Reading the text with a model that can"):
-            read = _read_instead(instead)
-    except ValueError as error:
-        session.show_problem(str(error))
-        st.stop()
-    loaded = session.at_hand(read, so="it cannot be run again")
-    _tell(cannot, loaded, reads=True)
-    recording_notes.warn(read.trace, weights=True)
-    return Shown(read.trace, loaded, True)
+    return Recorded(seen.trace, loaded, stands_in)
 
 
 def _chosen_or_stand_in(can: Callable[[models.LoadedModel], bool], instead: Sequence[str]) -> session.Inspected:

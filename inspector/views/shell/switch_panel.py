@@ -1,6 +1,6 @@
 """The switches of the own Transformer for two sides: A is the sidebar's model, B the one beside it.
 
-What is set stands in the ids of the two (see `available_models.side_b`), and so in the link, the caches and the Python
+What is set stands in the ids of the two (see `variants.side_b`), and so in the link, the caches and the Python
 lines. Switches that do not fit each other are kept as a wish, with the sentence that says why; meanwhile the last model
 that could be built stays.
 """
@@ -16,7 +16,7 @@ import streamlit as st
 
 from inspector.text import plain
 from inspector.views.components import width
-from inspector.views.shell import ahead, available_models, link, session
+from inspector.views.shell import ahead, available_models, link, loaded_models, problems, variants
 from inspector.wording import switches as words
 from models import failures
 from models.transformer import switches
@@ -52,18 +52,18 @@ def take() -> None:
     if _WISHES in state:
         return
     state[_WISHES] = {}
-    base = available_models.base(state["model"])
+    base = variants.base(state["model"])
     for side in SIDES:
         asked = state[STATE[side]]
         if asked in (None, base):
             continue
         state[STATE[side]] = base if side == "A" else None
         try:
-            if available_models.base(asked) != base:
+            if variants.base(asked) != base:
                 raise ValueError("side B has the weights of side A under other switches, and this is another model")
             ahead.wait()
             with failures.told("Reading the switches", instead="You see the model as it is."), st.spinner("Loading"):
-                state[STATE[side]] = available_models.canonical(asked)
+                state[STATE[side]] = loaded_models.canonical(asked)
         except ValueError as error:
             link.complain(
                 f"The link asks on side {side} for what cannot be built: {plain(_cut(str(error)))}. "
@@ -84,7 +84,7 @@ def draw(*, disabled: bool) -> None:
     )
     if disabled:
         return
-    beside, base = available_models.side_b(), available_models.base(st.session_state["model"])
+    beside, base = variants.side_b(), variants.base(st.session_state["model"])
     if beside is not None:
         told = [f"{side}: {words.changes(_changed(side)[0]) or 'as it is'}" for side in SIDES]
         st.caption("  \n".join(map(plain, told)))
@@ -98,7 +98,7 @@ def _panel(base: str) -> None:
     ahead.wait()
     try:
         with failures.told("Reading the switches", instead="Choose another model."), st.spinner("Loading the model"):
-            config = available_models.own_config(base)
+            config = loaded_models.own_config(base)
     except ValueError as error:
         st.markdown(words.NO_SWITCHES)
         st.text(_cut(str(error)))
@@ -114,7 +114,7 @@ def _panel(base: str) -> None:
     )
     for side in SIDES:
         if (wish := _wish(side)) is not None:
-            session.show_problem(wish.problem, what=words.stays(side=side))
+            problems.show(wish.problem, what=words.stays(side=side))
     with _row():
         st.caption(words.SIDES_READ, width=_name_width())
         for side in SIDES:
@@ -256,13 +256,13 @@ def _cut(sentence: str) -> str:
 def _id(side: Side) -> str:
     """Return the id of a side's model."""
     model: str = st.session_state["model"]
-    return model if side == "A" else available_models.side_b() or model
+    return model if side == "A" else variants.side_b() or model
 
 
 def _wish(side: Side) -> _Wish | None:
     """Return the switches of a side that do not fit, of the model that is chosen now."""
     wish: _Wish | None = st.session_state[_WISHES].get(side)
-    return wish if wish is not None and wish.base == available_models.base(st.session_state["model"]) else None
+    return wish if wish is not None and wish.base == variants.base(st.session_state["model"]) else None
 
 
 def _changed(side: Side) -> tuple[Mapping[str, Any], int]:
@@ -270,7 +270,7 @@ def _changed(side: Side) -> tuple[Mapping[str, Any], int]:
     if (wish := _wish(side)) is not None:
         return wish.switches, wish.seed
     id = _id(side)
-    return available_models.changes(id), available_models.seed(id)
+    return variants.changes(id), variants.seed(id)
 
 
 def _change(side: Side, field: str) -> None:
@@ -278,12 +278,12 @@ def _change(side: Side, field: str) -> None:
     value, kinds = st.session_state[_key(side, field)], switches.KINDS[field]
     value = _read(field, value.strip().lower()) if field in TYPED or float in kinds else value
     changed, seed = _changed(side)
-    _take(side, available_models.base(_id(side)), {**changed, field: value}, seed)
+    _take(side, variants.base(_id(side)), {**changed, field: value}, seed)
 
 
 def _draw_anew(side: Side) -> None:
     """Take another seed."""
-    _take(side, available_models.base(_id(side)), _changed(side)[0], st.session_state[_key(side, "seed")])
+    _take(side, variants.base(_id(side)), _changed(side)[0], st.session_state[_key(side, "seed")])
 
 
 def _take(side: Side, base: str, changed: Mapping[str, Any], seed: int) -> None:
@@ -291,7 +291,7 @@ def _take(side: Side, base: str, changed: Mapping[str, Any], seed: int) -> None:
     state = st.session_state
     try:
         with failures.told("Changing the switches", instead=_INSTEAD):
-            id = available_models.canonical(switches.id_of(base, changed, seed=seed))
+            id = loaded_models.canonical(switches.id_of(base, changed, seed=seed))
     except ValueError as error:
         state[_WISHES][side] = _Wish(base, changed, seed, _cut(str(error)))
         return

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from inspector.sections.subject import Subject
-from inspector.views.shell import downloads, progress, widgets
+from inspector.views.shell import appearance, downloads, progress
 from inspector.wording import report as words
 
 _WRITTEN = "report"  # in the session: what the file is of, and the file
@@ -21,7 +21,11 @@ def draw(recording: str, subject: Callable[[], Subject]) -> None:
         return
     place = st.container()
     if place.button(
-        words.WRITE, icon=":material/summarize:", help=words.WRITE_HINT, type=widgets.quiet_button(), key="write report"
+        words.WRITE,
+        icon=":material/summarize:",
+        help=words.WRITE_HINT,
+        type=appearance.quiet_button(),
+        key="write report",
     ):
         st.session_state[_WRITTEN] = recording, _written(subject()).encode()
         st.rerun()

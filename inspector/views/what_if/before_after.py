@@ -13,7 +13,7 @@ from inspector import compare, maps
 from inspector.components.grid import changes, grid_bytes, roles
 from inspector.components.head import HeadMessage, SharedLayout
 from inspector.interventions import Change, effects
-from inspector.plots import attention, theme
+from inspector.plots import attention
 from inspector.plots import interventions as figures
 from inspector.text import number
 from inspector.trace import Array, AttentionSite, Trace
@@ -21,25 +21,16 @@ from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import chart
 from inspector.views.figures.map_files import MapPicture
-from inspector.views.shell import link, open_site, session, site_words, widgets
+from inspector.views.figures.map_options import MapOptions
+from inspector.views.shell import caching, link, open_site, readings, site_words
 from inspector.wording import what_if as wording
 
 MOST = 8  # heads in the table
 LINKED = ("mask_layer", "mask_call")
 
 
-@dataclass(frozen=True)
-class Options:
-    """Options of all maps at once. lines: drawn under each map."""
-
-    hide: bool
-    words: bool
-    scale: theme.Scale
-    lines: bool
-
-
 @dataclass(frozen=True, eq=False)
-class Seen:
+class OpenChange:
     """A change as its maps are seen: between which tokens, and which head is open.
 
     changed: of compare.changed_heads. row: the open head's row among `sites`. pinned: the row of a map that is pinned.
@@ -53,7 +44,7 @@ class Seen:
     row: int
     number: int
     pinned: int | None
-    options: Options
+    options: MapOptions
     about: int
 
     @property
@@ -87,39 +78,19 @@ class Seen:
         return table[here & (table["call"] == site.call) if "call" in table else here].iloc[0]
 
 
-def options() -> Options:
-    """Draw the popover of what the reader changes of all maps at once."""
-    with st.popover("Options", icon=":material/tune:"):
-        hide = st.toggle(
-            "Hide special tokens",
-            key="hide",
-            bind=link.bind_switch("hide"),
-            help=wording.HIDE_HELP,
-        )
-        words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
-        root = st.toggle(
-            "Square-root colour",
-            key="sqrt",
-            bind=link.bind_switch("sqrt"),
-            help=wording.ROOT_HELP,
-        )
-        lines = st.toggle("Lines under the maps", key="with_lines", bind=link.bind_switch("with_lines"))
-    return Options(hide, words, "sqrt" if root else "linear", lines)
-
-
 def open_head(site: AttentionSite | None, number: int | None) -> None:
     """Choose a head before the run that follows the click; None: the most changed head."""
     open_site.choose(site, names=LINKED)
     link.assign("mask_head", number)
 
 
-def see(change: Change, *, stream: str, options: Options, about: Sequence[int] = ()) -> Seen | str:
+def open_change(change: Change, *, stream: str, options: MapOptions, about: Sequence[int] = ()) -> OpenChange | str:
     """Find the heads that moved and the open one; a sentence where the text is too long for whole maps.
 
     stream: whose heads. about: positions of the queries that the order of the heads is about, the first of them pinned
     where it is alone; none for all.
     """
-    shown = _arranged(change, stream=stream, hide=options.hide, words=options.words)
+    shown = _arranged(change, stream=stream, hide=options.hide, words=options.merge)
     if shown[0].is_long:
         return wording.too_long(keys=len(shown[0].keys.members), most=maps.WHOLE)
     changed = _changed(change, stream=stream, about=about)
@@ -127,27 +98,27 @@ def see(change: Change, *, stream: str, options: Options, about: Sequence[int] =
     row = open_site.row(sites, default=int(changed["layer"][0]), names=LINKED)
     number = link.number("mask_head", default=int(changed["head"][0]), last=sites[0].heads - 1) or 0
     pinned = shown[0].queries.containing(about[0]) if len(about) == 1 else None
-    return Seen(change, shown, sites, changed, row, number, pinned, options, len(about))
+    return OpenChange(change, shown, sites, changed, row, number, pinned, options, len(about))
 
 
-def moved(seen: Seen | str) -> effects.MovedHead | None:
+def moved(opened: OpenChange | str) -> effects.MovedHead | None:
     """The head that moved most; None where none did, and for a text that is too long."""
-    return None if isinstance(seen, str) else effects.moved(seen.changed, hidden=seen.about)
+    return None if isinstance(opened, str) else effects.moved(opened.changed, hidden=opened.about)
 
 
-def heads(seen: Seen | str) -> None:
+def heads(opened: OpenChange | str) -> None:
     """Draw |after - before| of every head as thumbnails; a click opens one."""
-    if isinstance(seen, str):
-        st.info(seen)
+    if isinstance(opened, str):
+        st.info(opened)
         return
-    before, after, sites = seen.change.before, seen.change.after, seen.sites
-    shown, now = seen.shown
+    before, after, sites = opened.change.before, opened.change.after, opened.sites
+    shown, now = opened.shown
 
     def apply(trace: Trace, how: maps.Arrangement) -> list[Array]:
         return [how.apply(trace.attention(layer=site.layer, stream=site.stream, call=site.call)) for site in sites]
 
-    pictures, largest = session.cached(
-        ("changes", before.key, after.key, seen.stream, seen.shown),
+    pictures, largest = caching.cached(
+        ("changes", before.key, after.key, opened.stream, opened.shown),
         lambda: changes(list(zip(apply(before, shown), apply(after, now), strict=True))),
     )
     st.markdown(wording.HEADS_MOVED)
@@ -155,48 +126,48 @@ def heads(seen: Seen | str) -> None:
         pictures,
         tokens=len(shown.keys.labels),
         scale="sqrt",
-        selected=(seen.row, seen.number),
-        notes=_notes(seen.changed),
+        selected=(opened.row, opened.number),
+        notes=_notes(opened.changed),
         names=site_words.layer_names(sites),
     )
     grid(data, key="grid-change", on_open=lambda row, number: open_head(sites[row], number))
     st.caption(wording.heads_read(largest=largest))
 
 
-def before_and_after(seen: Seen | str, *, about: Sequence[int] = ()) -> dict[str, MapPicture]:
+def before_and_after(opened: OpenChange | str, *, about: Sequence[int] = ()) -> dict[str, MapPicture]:
     """Draw the open head before, after and their difference, aligned, and its numbers; the maps as files have them."""
-    if isinstance(seen, str):
+    if isinstance(opened, str):
         return {}
-    a, b = seen.maps
+    a, b = opened.maps
     apart: Array = b - a
-    shown, now = seen.shown
+    shown, now = opened.shown
     top, largest = max(float(a.max()), float(b.max())) or 1.0, float(abs(apart).max())
     beside = SharedLayout.around([(each.queries.labels, each.keys.labels) for each in (shown, now)])
-    scale = seen.options.scale
+    scale = opened.options.scale
     pictures = {
-        "Before": MapPicture(f"Before: {seen.title}", a, shown.queries.labels, shown.keys.labels, top, scale),
-        "After": MapPicture(f"After: {seen.title}", b, now.queries.labels, now.keys.labels, top, scale),
-        "After minus before": MapPicture(
-            "After minus before", apart, shown.queries.labels, shown.keys.labels, largest or 1.0, diverging=True
+        "Before": MapPicture(f"Before: {opened.title}", a, shown.queries.labels, shown.keys.labels, top, scale),
+        "After": MapPicture(f"After: {opened.title}", b, now.queries.labels, now.keys.labels, top, scale),
+        "After minus before": MapPicture.difference(
+            "After minus before", apart, shown.queries.labels, shown.keys.labels
         ),
     }
     for place, (key, picture) in zip(
         st.columns(3, gap="medium"), zip(("before", "after", "change"), pictures.values(), strict=True), strict=True
     ):
         with place:
-            _map(picture, seen, key=f"map-{key}", beside=beside)
-    widgets.numbers(_told(seen, about=about))
-    st.caption(wording.maps_read(largest=largest, top=top, alone=seen.pinned is None))
+            _map(picture, opened, key=f"map-{key}", beside=beside)
+    readings.line(_told(opened, about=about))
+    st.caption(wording.maps_read(largest=largest, top=top, alone=opened.pinned is None))
     return pictures
 
 
-def table(seen: Seen | str, *, about: Sequence[int] = ()) -> None:
+def table(opened: OpenChange | str, *, about: Sequence[int] = ()) -> None:
     """The heads that moved most, in numbers."""
-    if isinstance(seen, str):
+    if isinstance(opened, str):
         return
     with st.expander(wording.IN_NUMBERS):
         st.dataframe(
-            seen.changed.head(MOST).drop(columns="stream"),
+            opened.changed.head(MOST).drop(columns="stream"),
             hide_index=True,
             column_config={
                 "jensen_shannon": st.column_config.NumberColumn(wording.DIVERGENCE_HEAD, format="%.3g"),
@@ -263,7 +234,7 @@ def _arranged(change: Change, *, stream: str, hide: bool, words: bool) -> tuple[
 def _changed(change: Change, *, stream: str, about: Sequence[int]) -> pd.DataFrame:
     shown, now = _arranged(change, stream=stream, hide=False, words=False)
     groups = sorted({group for place in about if (group := shown.queries.containing(place)) is not None})
-    table: pd.DataFrame = session.cached(
+    table: pd.DataFrame = caching.cached(
         (change.before.key, change.after.key, "changed heads", stream),
         lambda: compare.changed_heads(
             change.before, change.after, stream=stream, shown=(shown, now), queries=groups or None
@@ -280,9 +251,9 @@ def _notes(changed: pd.DataFrame) -> list[list[str]]:
     return roles.by_layer(lines, ordered)
 
 
-def _told(seen: Seen, *, about: Sequence[int]) -> list[tuple[str, str, str]]:
+def _told(opened: OpenChange, *, about: Sequence[int]) -> list[tuple[str, str, str]]:
     """The numbers of the open head."""
-    row = seen.measured
+    row = opened.measured
     over = "the changed token's row" if about else "every row, mean over the rows"
     return [
         (
@@ -298,24 +269,24 @@ def _told(seen: Seen, *, about: Sequence[int]) -> list[tuple[str, str, str]]:
     ]
 
 
-def _map(picture: MapPicture, seen: Seen, *, key: str, beside: SharedLayout) -> None:
+def _map(picture: MapPicture, opened: OpenChange, *, key: str, beside: SharedLayout) -> None:
     """Draw one map [Q, T], from 0 to its top; a signed map from -top to top on the diverging scale."""
     data = HeadMessage(
         picture.weights,
         queries=picture.queries,
         keys=picture.keys,
-        layer=seen.row,
-        head=seen.number,
+        layer=opened.row,
+        head=opened.number,
         title=picture.title,
         scale=picture.scale,
-        chosen=seen.pinned,
+        chosen=opened.pinned,
         vmax=picture.top,
         diverging=picture.diverging,
         quantity="difference of weights" if picture.diverging else "weight",
         beside=beside,
-        lines=seen.options.lines,
+        lines=opened.options.lines,
     ).to_bytes()
-    follow: Callable[[Choice | Step], None] = partial(_step, (seen.row, seen.number), seen.sites)
+    follow: Callable[[Choice | Step], None] = partial(_step, (opened.row, opened.number), opened.sites)
     head(data, key=key, on_event=follow)
 
 

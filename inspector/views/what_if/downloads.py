@@ -11,7 +11,7 @@ import streamlit as st
 from inspector.export import python, spreadsheet
 from inspector.views.figures import map_files
 from inspector.views.shell import downloads
-from inspector.views.what_if.before_after import Seen
+from inspector.views.what_if.before_after import OpenChange
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def change(
     trace: Trace,
-    seen: Seen | str,
+    opened: OpenChange | str,
     pictures: Mapping[str, MapPicture],
     *,
     what: str,
@@ -41,25 +41,25 @@ def change(
                 "The likeliest tokens and the true one, before and after, to the last digit",
                 label="Guesses, CSV",
             )
-        if isinstance(seen, str):
+        if isinstance(opened, str):
             return
         arrays = {title.lower(): picture.weights for title, picture in pictures.items()}
         arrays["difference"] = arrays.pop("after minus before")
-        keys = seen.shown[0].keys.labels
+        keys = opened.shown[0].keys.labels
         downloads.button(
             f"{name}-attention.npz",
             lambda: downloads.npz({**arrays, "tokens": np.array(keys)}),
             "The open head between the tokens as you see them: numpy.load() gives " + ", ".join(arrays),
             label="Maps, NPZ",
         )
-        site = seen.sites[seen.row]
+        site = opened.sites[opened.row]
         lines = python.intervention(
             trace,
             what,
-            hide=seen.options.hide,
-            words=seen.options.words,
+            hide=opened.options.hide,
+            words=opened.options.merge,
             layer=site.layer,
-            head=seen.number,
+            head=opened.number,
             stream=site.stream,
             call=site.call,
             predicts=predictions is not None,

@@ -13,7 +13,8 @@ from inspector.components.grid import grid_bytes, roles
 from inspector.interventions import Dropped, effects
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
-from inspector.views.shell import boundary, link, sentence, session, site_words, widgets
+from inspector.views.figures import map_options
+from inspector.views.shell import boundary, caching, controls, link, overview, problems, sentence, site_words
 from inspector.views.what_if import before_after, downloads, importance, predictions
 from inspector.views.what_if.swap import guessed_token
 from inspector.wording import phrases
@@ -30,38 +31,38 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     above = st.container()
     try:
         with st.container(horizontal=True, vertical_alignment="center"):
-            stream = widgets.stream(trace.streams)
-            options = before_after.options()
+            stream = controls.stream(trace.streams)
+            options = map_options.choose()
         hidden = guessed_token(trace, loaded)
         names = {name_of(head, trace): head for head in interventions.every_head(trace)}
         chosen = link.several("drop", default=(_first(trace),), allowed=list(names), but="")
-        dropped = _dropped(trace, loaded, tuple(names[one] for one in chosen), hidden=hidden)
+        dropped = _dropped(trace, loaded, tuple(names[name] for name in chosen), hidden=hidden)
         _choice(dropped, first=_first(trace), stream=stream)
         asked = predictions.ask(loaded, dropped)
-        seen = before_after.see(dropped, stream=stream, options=options)
+        opened = before_after.open_change(dropped, stream=stream, options=options)
         states = before_after.hidden_states(dropped)
         with above:
-            read = None if asked is None else effects.predicted(asked.found)
+            read = None if asked is None else effects.predicted(asked.prediction)
             several = len(trace.streams) > 1
             begin = wording.dropped(dropped.heads, several=several)
-            said = wording.change(begin, read, states.read, before_after.moved(seen), several=several)
-            sentence.show(said, ("head", "layer"))
+            told = wording.change(begin, read, states.read, before_after.moved(opened), several=several)
+            sentence.show(told, ("head", "layer"))
         draw_states = partial(before_after.draw_states, states)
-        found = predictions.beside(asked, states=draw_states, heads=partial(before_after.heads, seen))
-        pictures = before_after.before_and_after(seen)
+        table = predictions.beside(asked, states=draw_states, heads=partial(before_after.heads, opened))
+        pictures = before_after.before_and_after(opened)
         heads = [tuple(head)[: 4 if head.call else 3] for head in dropped.heads]
         what = f"drop(heads={heads}" + (f", hidden={hidden})" if hidden else ")")
         name = f"{trace.model.replace('/', '-')}-dropped"
-        downloads.change(trace, seen, pictures, what=what, predictions=found, name=name)
+        downloads.change(trace, opened, pictures, what=what, predictions=table, name=name)
         if asked is not None:
             draw_states()
         link.publish()
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
         return
     st.caption(wording.DROPPED_HEAD)
     predictions.explain(loaded, asked)
-    before_after.table(seen)
+    before_after.table(opened)
     toggle = partial(_toggle, dropped=dropped, stream=stream)
     importance.show(trace, loaded, dropped, stream=stream, hidden=hidden, toggle=toggle)
 
@@ -81,15 +82,15 @@ def _toggle(row: int, number: int, *, dropped: Dropped, stream: str) -> None:
 
 def _choose(heads: set[Head], dropped: Dropped) -> None:
     every = interventions.every_head(dropped.before)
-    kept = [head for head in every if head in (heads or set(dropped.heads))]
-    link.assign("drop", tuple(name_of(head, dropped.before) for head in kept))
+    dropped_now = [head for head in every if head in (heads or set(dropped.heads))]
+    link.assign("drop", tuple(name_of(head, dropped.before) for head in dropped_now))
     before_after.open_head(None, None)
 
 
 def _first(trace: Trace) -> str:
     """The head that is open on the Attention page."""
     first = trace.sites[0]
-    table = session.measures(trace).query("stream == @first.stream")
+    table = overview.measures(trace).query("stream == @first.stream")
     layer, number = measures.most_telling(table)
     layer, number = link.remembered("layer", layer), link.remembered("head", number)
     call = link.remembered("call", 0)
@@ -99,7 +100,7 @@ def _first(trace: Trace) -> str:
 
 
 def _dropped(trace: Trace, loaded: LoadedModel, heads: tuple[Head, ...], *, hidden: tuple[int, ...]) -> Dropped:
-    return session.cached(
+    return caching.cached(
         ("dropped", trace.key, heads, hidden),
         lambda: interventions.drop(loaded, trace, heads=heads, hidden=hidden),
     )
@@ -114,12 +115,12 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
     left, right = st.columns([2, 3], gap="medium")
     with left:
         shown = maps.arrange(trace, stream=stream)
-        pictures, _ = session.thumbnails(trace, shown, stream=stream)
+        pictures, _ = overview.thumbnails(trace, shown, stream=stream)
         data = grid_bytes(
             pictures,
             tokens=len(shown.keys.labels),
             scale="sqrt",
-            notes=roles.notes(session.measures(trace).query("stream == @stream")),
+            notes=roles.notes(overview.measures(trace).query("stream == @stream")),
             names=site_words.layer_names(sites),
             crossed=crossed,
         )

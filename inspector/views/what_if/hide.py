@@ -13,8 +13,8 @@ from inspector.plots import interventions as draw
 from inspector.text import number, plain
 from inspector.trace import Trace
 from inspector.views.components import width
-from inspector.views.figures import chart
-from inspector.views.shell import boundary, link, sentence, session, widgets
+from inspector.views.figures import chart, map_options
+from inspector.views.shell import boundary, caching, controls, link, problems, readings, sentence
 from inspector.views.what_if import before_after, downloads, predictions, token_choice
 from inspector.wording import what_if as wording
 from models import LoadedModel
@@ -45,8 +45,8 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
             several = st.toggle(
                 "Several at once", key="several", bind=link.bind_switch("several"), help=wording.SEVERAL_HELP
             )
-            stream = widgets.stream(trace.streams)
-            options = before_after.options()
+            stream = controls.stream(trace.streams)
+            options = map_options.choose()
         positions = token_choice.chosen(
             trace.encoding,
             name="token",
@@ -58,60 +58,60 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         )
         masked = _masked(trace, loaded, positions)
         about = masked.positions if trace.read_by(stream) is trace.encoding else ()
-        seen = before_after.see(masked, stream=stream, options=options, about=about)
+        opened = before_after.open_change(masked, stream=stream, options=options, about=about)
         asked = None if loaded.fills_masks else predictions.ask(loaded, masked)
         with above:
-            sentence.show(_sentence(loaded, masked, asked, seen), ("token", "head", "layer"))
+            sentence.show(_sentence(loaded, masked, asked, opened), ("token", "head", "layer"))
         left, right = (picture, st.container()) if picture else st.columns([1, 1], gap="medium")
         with left:
-            found = _guesses(masked) if asked is None else predictions.show(asked)
+            table = _guesses(masked) if asked is None else predictions.show(asked)
         with right:
-            before_after.heads(seen)
-        pictures = before_after.before_and_after(seen, about=about)
+            before_after.heads(opened)
+        pictures = before_after.before_and_after(opened, about=about)
         what = f"mask(positions={list(masked.positions)})"
         name = f"{trace.model.replace('/', '-')}-masked"
-        downloads.change(trace, seen, pictures, what=what, predictions=found, name=name)
+        downloads.change(trace, opened, pictures, what=what, predictions=table, name=name)
         states = before_after.hidden_states(masked, positions=masked.positions if trace.target is None else ())
         before_after.draw_states(states)
         link.publish()
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
         return
     st.caption(wording.GUESSED_AGAIN if asked is None else wording.writes_on(model=plain(loaded.card.title)))
     if asked is None:
         _explain(loaded, masked)
         with st.expander(wording.ALL_GUESSES):
-            widgets.table(found, name="guesses", height=320)
+            readings.table(table, name="guesses", height=320)
     else:
         predictions.explain(loaded, asked)
-    before_after.table(seen, about=about)
+    before_after.table(opened, about=about)
 
 
 def telling(trace: Trace, loaded: LoadedModel) -> int:
     """The position to hide first."""
-    return session.cached(
+    return caching.cached(
         ("telling", trace.key),
         partial(interventions.most_telling, loaded, trace.encoding),
     )
 
 
 def _masked(trace: Trace, loaded: LoadedModel, positions: tuple[int, ...]) -> Masked:
-    return session.cached(
+    return caching.cached(
         ("masked", trace.key, positions),
         lambda: interventions.mask(loaded, trace, positions=positions),
     )
 
 
 def _sentence(
-    loaded: LoadedModel, masked: Masked, asked: predictions.Asked | None, seen: before_after.Seen | str
+    loaded: LoadedModel, masked: Masked, asked: predictions.Asked | None, opened: before_after.OpenChange | str
 ) -> str:
-    moved, several = before_after.moved(seen), len(masked.before.streams) > 1
+    moved, several = before_after.moved(opened), len(masked.before.streams) > 1
     if asked is not None:
         tokens = [masked.before.encoding.tokens[position] for position in masked.positions]
-        return wording.change(wording.hidden(tokens), effects.predicted(asked.found), None, moved, several=several)
+        return wording.change(wording.hidden(tokens), effects.predicted(asked.prediction), None, moved, several=several)
     read = effects.guessed(masked.guesses, mask_token=loaded.tokenizer.mask_token)
-    said = wording.guess(read, model=plain(loaded.card.title.split(",")[0]))
-    return said if moved is None else f"{said} {wording.most_moved(moved, several=several)}"
+    guess = wording.guess(read, model=plain(loaded.card.title.split(",")[0]))
+    return guess if moved is None else f"{guess} {wording.most_moved(moved, several=several)}"
 
 
 def _guesses(masked: Masked) -> pd.DataFrame:
@@ -120,7 +120,7 @@ def _guesses(masked: Masked) -> pd.DataFrame:
     table = interventions.predictions(masked)
     if len(masked.guesses) == 1:
         _draw(masked.guesses[0], table)
-        widgets.numbers(predictions.guess_numbers(masked.guesses[0], masked.unmasked[0]))
+        readings.line(predictions.guess_numbers(masked.guesses[0], masked.unmasked[0]))
     else:
         for start in range(0, min(len(masked.guesses), SHOWN), 2):
             for column, guess in zip(st.columns(2), masked.guesses[start : start + 2], strict=False):

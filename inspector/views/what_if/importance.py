@@ -14,7 +14,7 @@ from inspector.interventions.importance import Importance
 from inspector.text import number
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
-from inspector.views.shell import progress, site_words, widgets
+from inspector.views.shell import progress, readings, site_words
 from inspector.wording import what_if as wording
 from models import LoadedModel
 from models.attention.dropping import Head
@@ -71,8 +71,8 @@ def _measure(
     stop.button("Stop", icon=":material/stop:", key="alone-stop")
     bar = progress.Bar(st.empty())
     bar.draw(len(measured), len(every), "Starting")
-    for one in importance.measure(loaded, trace, heads=every[len(measured) :], hidden=hidden):
-        measured.append(one)
+    for of_head in importance.measure(loaded, trace, heads=every[len(measured) :], hidden=hidden):
+        measured.append(of_head)
         bar.draw(len(measured), len(every), wording.of_heads(done=len(measured), of=len(every)))
 
 
@@ -118,4 +118,4 @@ def _draw(
     st.caption(wording.ALONE_GRID)
     with st.expander(wording.ALONE_IN_NUMBERS):
         told = table if table["call"].any() else table.drop(columns="call")
-        widgets.table(told.sort_values("moved", ascending=False), name="heads-alone", height=320)
+        readings.table(told.sort_values("moved", ascending=False), name="heads-alone", height=320)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from inspector.views.shell import link, stand_in, widgets
+from inspector.views.shell import controls, link, stand_in
 from inspector.views.what_if import drop, hide, swap, token_choice
 
 HIDE, SWAP, DROP = "Hide a token", "Swap a word", "Drop heads"
@@ -13,7 +13,7 @@ GUESSES = ("mini-bert", "mini-bert-zh")  # the models of the catalogue that gues
 
 # The masked tokens, the swapped word, the token that is predicted, the dropped heads, the open head.
 link.parameters("token", "word", "ask", "drop", "mask_layer", "mask_call", "mask_head")
-part = widgets.bar("What changes", list(PARTS), "part", on_change=lambda: token_choice.choose("ask", None))
+part = controls.bar("What changes", list(PARTS), "part", on_change=lambda: token_choice.choose("ask", None))
 shown = stand_in.inspected(
     "guesses no hidden words", can=hide.can if part == HIDE else lambda loaded: True, instead=GUESSES
 )

@@ -15,7 +15,7 @@ from inspector.interventions import Change, Guess, Prediction
 from inspector.plots import interventions as draw
 from inspector.text import bits, number, plain
 from inspector.views.figures import chart
-from inspector.views.shell import link, session, widgets
+from inspector.views.shell import caching, controls, link, readings
 from inspector.wording import what_if as wording
 from models import LoadedModel
 
@@ -26,7 +26,7 @@ END = "…"  # what comes after the text's end
 class Asked:
     """A prediction before and after a change, and those at every position, of interventions.surprises."""
 
-    found: Prediction
+    prediction: Prediction
     everywhere: pd.DataFrame
     position: int
 
@@ -35,29 +35,29 @@ def ask(loaded: LoadedModel, change: Change) -> Asked | None:
     """Predict one position before and after, of the reader's choice where there are several; None without a head."""
     if loaded.predict is None:
         return None
-    everywhere = session.cached(
+    everywhere = caching.cached(
         (change.before.key, change.after.key, "surprises"), lambda: interventions.surprises(loaded, change)
     )
     position = _position(loaded, everywhere)
-    found = session.cached(
+    prediction = caching.cached(
         (change.before.key, change.after.key, "prediction", position),
         lambda: interventions.predict(loaded, change, position=position),
     )
-    return Asked(found, everywhere, position)
+    return Asked(prediction, everywhere, position)
 
 
 def show(asked: Asked) -> pd.DataFrame:
     """Draw the likeliest tokens before and after, with how the true one fares; the table of it."""
-    found = asked.found
-    table = interventions.prediction_table(found)
+    prediction = asked.prediction
+    table = interventions.prediction_table(prediction)
     st.markdown(wording.PREDICTED)
     chart.show(
-        partial(draw.predictions, found),
+        partial(draw.predictions, prediction),
         alt="probabilities of the likeliest tokens before and after",
         key="predictions",
         table=table,
     )
-    widgets.numbers(_numbers(found))
+    readings.line(_numbers(prediction))
     return table
 
 
@@ -67,10 +67,10 @@ def beside(asked: Asked | None, *, states: Callable[[], None], heads: Callable[[
     with left:
         if asked is None:
             states()
-        found = None if asked is None else show(asked)
+        table = None if asked is None else show(asked)
     with right:
         heads()
-    return found
+    return table
 
 
 def explain(loaded: LoadedModel, asked: Asked | None) -> None:
@@ -78,15 +78,15 @@ def explain(loaded: LoadedModel, asked: Asked | None) -> None:
     if asked is None:
         st.caption(wording.no_tokens(model=plain(loaded.card.title)))
         return
-    found = asked.found
+    prediction = asked.prediction
     st.caption(
         wording.predictions_read(
-            vocabulary=found.before.vocabulary, position=asked.position, whose=_whose(loaded, found)
+            vocabulary=prediction.before.vocabulary, position=asked.position, whose=_whose(loaded, prediction)
         )
     )
     if len(asked.everywhere) > 1:
         with st.expander(wording.EVERY_POSITION):
-            widgets.table(asked.everywhere, name="surprises", height=320)
+            readings.table(asked.everywhere, name="surprises", height=320)
             st.caption(wording.POSITIONS_READ)
 
 
@@ -100,7 +100,7 @@ def _position(loaded: LoadedModel, everywhere: pd.DataFrame) -> int:
     if st.session_state.get("ask-next") != [position]:
         st.session_state["ask-next"] = [position]
     tokens = dict(zip(places, everywhere["truth"].fillna(END), strict=True))
-    widgets.token_chips(
+    controls.token_chips(
         tokens,
         key="ask-next",
         on_change=lambda: _choose(position),
@@ -116,16 +116,16 @@ def _choose(before: int) -> None:
         link.assign("ask", (added.pop(),))
 
 
-def _whose(loaded: LoadedModel, found: Prediction) -> str:
-    if not found.true:
+def _whose(loaded: LoadedModel, prediction: Prediction) -> str:
+    if not prediction.true:
         return wording.TEXT_ENDS
     return wording.true_token(fills_masks=loaded.fills_masks)
 
 
-def _numbers(found: Prediction) -> list[tuple[str, str, str]]:
+def _numbers(prediction: Prediction) -> list[tuple[str, str, str]]:
     """Write the cards on what changed for the token in question."""
-    before, after = found.before, found.after
-    whose = "true token" if found.true else "token likeliest before"
+    before, after = prediction.before, prediction.after
+    whose = "true token" if prediction.true else "token likeliest before"
     return [
         (
             "Its rank",
@@ -139,18 +139,18 @@ def _numbers(found: Prediction) -> list[tuple[str, str, str]]:
         ),
         (
             "More surprise",
-            bits(found.surprise),
+            bits(prediction.surprise),
             wording.surprise_about(whose=whose),
         ),
         (
             "Divergence",
-            f"{number(found.divergence)} bits",
+            f"{number(prediction.divergence)} bits",
             wording.DIVERGENCE_ABOUT,
         ),
     ]
 
 
-def guess_numbers(guess: Guess, seen: Guess) -> list[tuple[str, str, str]]:
+def guess_numbers(guess: Guess, unmasked: Guess) -> list[tuple[str, str, str]]:
     """A guess in numbers: how the true token fares, and how it did when the model could see it."""
     surprise = f"{-math.log2(guess.probability):.3g} bits" if guess.probability else "–"
     return [
@@ -163,7 +163,7 @@ def guess_numbers(guess: Guess, seen: Guess) -> list[tuple[str, str, str]]:
         ("Surprise", surprise, wording.SURPRISE_ABOUT),
         (
             "When seen",
-            number(seen.probability),
-            wording.seen_about(rank=seen.rank),
+            number(unmasked.probability),
+            wording.seen_about(rank=unmasked.rank),
         ),
     ]

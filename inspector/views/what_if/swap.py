@@ -9,7 +9,8 @@ import streamlit as st
 from inspector import interventions
 from inspector.interventions import Swapped, effects
 from inspector.trace import Trace
-from inspector.views.shell import boundary, link, sentence, session, widgets
+from inspector.views.figures import map_options
+from inspector.views.shell import boundary, caching, controls, link, problems, sentence
 from inspector.views.what_if import before_after, downloads, predictions, token_choice
 from inspector.views.what_if.hide import telling
 from inspector.wording import what_if as wording
@@ -38,36 +39,36 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
                 bind=link.bind_words("swap_by", default=BY, most=LONGEST),
                 width=280,
             )
-            stream = widgets.stream(trace.streams)
-            options = before_after.options()
+            stream = controls.stream(trace.streams)
+            options = map_options.choose()
         hidden = guessed_token(trace, loaded, without=range(positions[0], positions[-1] + 1))
         swapped = _swapped(trace, loaded, positions[0], by=by, hidden=hidden)
         asked = predictions.ask(loaded, swapped)
-        seen = before_after.see(swapped, stream=stream, options=options)
+        opened = before_after.open_change(swapped, stream=stream, options=options)
         of_text = tuple(swapped.replaced[0]) if trace.target is None else ()
         states = before_after.hidden_states(swapped, positions=of_text)
         with above:
-            read = None if asked is None else effects.predicted(asked.found)
+            read = None if asked is None else effects.predicted(asked.prediction)
             several = len(trace.streams) > 1
             begin = wording.swapped(swapped.word, swapped.by)
-            said = wording.change(begin, read, states.read, before_after.moved(seen), several=several)
-            sentence.show(said, ("token", "head", "layer"))
+            told = wording.change(begin, read, states.read, before_after.moved(opened), several=several)
+            sentence.show(told, ("token", "head", "layer"))
         draw_states = partial(before_after.draw_states, states, name="swapped")
-        found = predictions.beside(asked, states=draw_states, heads=partial(before_after.heads, seen))
-        pictures = before_after.before_and_after(seen)
+        table = predictions.beside(asked, states=draw_states, heads=partial(before_after.heads, opened))
+        pictures = before_after.before_and_after(opened)
         given = f"position={positions[0]}, by={by.strip()!r}" + (f", hidden={hidden}" if hidden else "")
         name = f"{trace.model.replace('/', '-')}-swapped"
-        downloads.change(trace, seen, pictures, what=f"swap({given})", predictions=found, name=name)
+        downloads.change(trace, opened, pictures, what=f"swap({given})", predictions=table, name=name)
         if asked is not None:
             draw_states()
         link.publish()
     except ValueError as error:
-        session.show_problem(str(error))
+        problems.show(str(error))
         return
     _texts(swapped)
     st.caption(wording.READ_AGAIN)
     predictions.explain(loaded, asked)
-    before_after.table(seen)
+    before_after.table(opened)
 
 
 def guessed_token(trace: Trace, loaded: LoadedModel, *, without: range = range(0)) -> tuple[int, ...]:
@@ -90,7 +91,7 @@ def guessed_token(trace: Trace, loaded: LoadedModel, *, without: range = range(0
 
 
 def _swapped(trace: Trace, loaded: LoadedModel, position: int, *, by: str, hidden: tuple[int, ...]) -> Swapped:
-    return session.cached(
+    return caching.cached(
         ("swapped", trace.key, position, by, hidden),
         lambda: interventions.swap(loaded, trace, position=position, by=by, hidden=hidden),
     )

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from inspector import interventions
-from inspector.views.shell import link, widgets
+from inspector.views.shell import controls, link
 from inspector.views.what_if import before_after
 from models.tokenizers import Encoding
 
@@ -40,7 +40,7 @@ def chosen(
         st.session_state[key] = list(places)
     tokens = {position: encoding.tokens[position] for position in allowed}
     click = partial(_click, encoding, places, name=name, key=key, whole=whole, several=several)
-    widgets.token_chips(tokens, key=key, on_change=click, label=label)
+    controls.token_chips(tokens, key=key, on_change=click, label=label)
     return places
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from inspector.head_roles import Grid, Head, Role
 from inspector.text import number, signed, token
 from inspector.token_links import STRONG, Link
@@ -78,8 +80,21 @@ SIGMOID_NORMALISER = (
 )
 LAYERS_HELP = "The mean over all layers. Training aligns no heads: a number means nothing across layers."
 RENORMALISE_HELP = "Divide each row by what is left after hiding, so that it sums to 1 again."
+NO_ROLE = "It reaches the threshold of no role; point at a role above the grid to read its threshold."
+DISTANCE_ABOUT = "Tokens: Σ A |i - j|, mean over queries (Vig & Belinkov 2019)"
+CONFIDENCE_ABOUT = "Largest weight of a row, mean over queries, the end token left out (Voita et al. 2019)"
+CLS_ABOUT = "Weight on [CLS], mean over queries (Clark et al. 2019)"
+SEP_ABOUT = "Weight on [SEP], mean over queries (Clark et al. 2019)"
 MORE = "More: how the grid is read, and what every head does in numbers"
 BECAME = "How these heads became what they are"
+
+
+def entropy_about(*, tokens: int, relative: float) -> str:
+    """Say what an entropy is, and which share it is of what it could be at most."""
+    return (
+        f"-Σ A ln A, mean over queries; at most ln {tokens} = {math.log(tokens):.3g}, so {relative:.0%} of it "
+        "(Clark et al. 2019)"
+    )
 
 
 def grid(roles: Grid) -> str:

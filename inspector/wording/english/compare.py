@@ -27,9 +27,6 @@ LAYERS_HELP = "One head position, layer after layer"
 HEADS_HELP = "Heads beside each other in one layer"
 MODELS_HELP = "Several models on one text, the mean over the heads of a layer"
 TEXTS_HELP = "One head on several texts"
-HIDE_HELP = "The weights of a row then sum to what is left."
-ROOT_HELP = "Makes small weights visible; the numbers stay the same."
-OWN_HELP = "Without it all maps share one colour scale."
 
 
 def pair(difference: Pair, *, a: str, b: str) -> str:

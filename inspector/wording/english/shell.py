@@ -1,4 +1,4 @@
-"""Words of the frame around every page: the choice of a model, stand-ins, stopped work, and files of a figure."""
+"""Words of the frame around every page: the choice of a model, a stand-in, what was stopped, and what figures tell."""
 
 from __future__ import annotations
 
@@ -11,9 +11,33 @@ ENGLISH_EXAMPLE = ", on its own example: it has learned English, and your text i
 OWN_EXAMPLE = ", on its own example"
 REMOVE_FIRST = "Remove the saved trace in the sidebar first."
 FOR_ALL = "For all pages; your text stays."
+READING = "Reading the text"
+READING_FIRST = "Reading the text with the model (the first time it loads torch, which takes a few seconds)"
+TEXT_IS_KEPT = "It is kept: change it, or choose another model."
 STOPPED = "Stopped"
 KEPT = "Your text and the finished part are kept; press Inspect to continue."
 WITHOUT_PAGE = "The same numbers without the page:"
+HIDE_HELP = "The weights of a row then sum to what is left."
+OWN_SCALE_HELP = "Without it all maps share one colour scale."
+LINEAR_HELP = "Lets small weights fade; the numbers stay the same."
+ROOT_HELP = "Makes small weights visible; the numbers stay the same."
+UNTRAINED, UNTRAINED_HELP = "Untrained", "Random weights: the maps mean nothing."
+TABLE_AS_CSV = "Table as CSV"
+ROWS_OF_A_DECODER = "A row is named by the token read and the token predicted (→)."
+KEYS_OF_THE_SOURCE = "Keys and values are the source text."
+ROWS_SUM_TO_ONE = "Each row sums to 1."
+MERGED = "To a word: the sum over its pieces; from a word: the mean (Clark et al. 2019, 4.1)."
+
+BACKENDS = {
+    "own": "The model is this project's own Transformer, whose attention hands over its queries, keys and values.",
+    "probe": "The library transformers runs the model, and hands over the queries, keys and values of each attention.",
+    "eager output": "The library transformers runs the model; what goes into its attention's softmax is written down, "
+    "and maps are computed again from it.",
+}
+KEEPS_MAPS = (
+    "The library transformers runs the model; what its attention's softmax gives is written down, which takes memory "
+    "as the square of the text."
+)
 
 
 def looking(*, hub: bool, hub_variable: str, no_folders: bool, root_variable: str) -> str:
@@ -76,3 +100,50 @@ def so_you_see(*, model: str, chosen: str, whose: str) -> str:
 def choose(*, model: str) -> str:
     """Name the button that chooses the model."""
     return f"Choose {model}"
+
+
+def map_formula(*, formula: str) -> str:
+    """Give the formula of a map's weights, and what its rows and columns are."""
+    return f"{formula}: row = query, column = key, no unit."
+
+
+def hidden_and_divided(*, normalised: bool) -> str:
+    """Say what becomes of rows that are divided by what is left of them; normalised: they summed to 1 before."""
+    again = " again" if normalised else ", which a sigmoid's rows need not"
+    return f"Special tokens are hidden and each row is divided by what is left, so it sums to 1{again}."
+
+
+def hidden_with_weight(*, smallest: float, largest: float) -> str:
+    """Say what rows sum to where some keys are hidden."""
+    return f"Special tokens are hidden with their weight: rows sum to {smallest:.3g} to {largest:.3g}."
+
+
+def rows_with_sinks(*, smallest: float, largest: float) -> str:
+    """Say what rows sum to where a part of each goes to a sink."""
+    return (
+        "A part of each row goes to what is no key of the text (a learned sink, or keys beside it): rows sum to "
+        f"{smallest:.3g} to {largest:.3g}."
+    )
+
+
+def rows_of_a_sigmoid(*, smallest: float, largest: float) -> str:
+    """Say what rows sum to where a sigmoid makes the weights."""
+    return f"Each weight is made by itself, so rows need not sum to 1: here to {smallest:.3g} to {largest:.3g}."
+
+
+def variant_summary(*, model: str) -> str:
+    """Say what a model under other switches is."""
+    return f"The weights of {model} in the own Transformer, under other switches."
+
+
+def not_kept(*, size: int, most: int) -> str:
+    """Say what it means that a recording is larger than the whole cache."""
+    return (
+        f"This recording takes {format_bytes(size)}, over the {format_bytes(most)} of "
+        "HEADLIGHT_CACHE_MB: it is not kept, and every click reads the text again. Shorten the text, or raise that."
+    )
+
+
+def model_not_at_hand(*, model: str, so: str) -> str:
+    """Say that a saved trace came without its model; so: what that means for the page."""
+    return f"The model {model} of this saved trace is not at hand, so {so}."

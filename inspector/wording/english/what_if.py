@@ -13,8 +13,6 @@ from models.formatting import layer_name
 if TYPE_CHECKING:  # dropped heads come with torch
     from models.attention.dropping import Head
 
-HIDE_HELP = "The weights of a row then sum to what is left."
-ROOT_HELP = "Makes small weights visible; the numbers stay the same."
 HEADS_MOVED = "**Which heads moved**"
 IN_NUMBERS = "The heads that moved most, in numbers"
 DIVERGENCE_HEAD = "divergence, nats"

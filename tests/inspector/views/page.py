@@ -22,7 +22,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from inspector.sections.registry import PAGES
-from inspector.views.shell import available_models, session
+from inspector.views.shell import caching, model_shelf
 
 FRAME = Path(__file__).parents[3] / "inspector/views/shell/frame.py"
 FIRST = "Attention"
@@ -53,8 +53,8 @@ def opened(page: str = FIRST, /, *, state: Mapping[str, object] = NOTHING, **lin
 
 def forget() -> None:
     """Forget every model and result of this process, as a server that has just started."""
-    available_models._shelf.forget()
-    session._results.forget()
+    model_shelf.shelf.forget()
+    caching.results.forget()
 
 
 def turned(app: AppTest, page: str) -> AppTest:

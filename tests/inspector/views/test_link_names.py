@@ -43,7 +43,7 @@ KINDS_OF_PICKS = {
 }
 WITHOUT_NAME = (picks.Words, picks.Filter, picks.Head)
 """Choices that the link does not have, or has under names that are the same on all pages."""
-PLACES = {"link": 0, "widgets": 1, "widgets.bar": 2}
+PLACES = {"link": 0, "controls": 1, "controls.bar": 2}
 """Places of the name among the arguments."""
 
 
@@ -98,12 +98,12 @@ def test_a_name_has_one_kind_of_value_on_all_pages() -> None:
         'link.bind_words("batch", default="", most=9)',
         'link.bind_choice("batch", default="a", options=["a"])',
         'link.bind_switch("batch")',
-        'NAME = "batch"\nwidgets.text_with_examples("Texts", NAME)',
-        'widgets.bar("Batch", ["a"], "batch")',
+        'NAME = "batch"\ncontrols.text_with_examples("Texts", NAME)',
+        'controls.bar("Batch", ["a"], "batch")',
     ],
 )
 def test_a_name_of_two_kinds_is_found(other: str) -> None:
-    sources = {"one.py": 'widgets.number("Texts", "batch", default=1, last=9)', "other.py": other}
+    sources = {"one.py": 'controls.number("Texts", "batch", default=1, last=9)', "other.py": other}
     assert set(of_several_kinds(sources)) == {"batch"}
 
 

@@ -51,7 +51,7 @@ def test_a_picture_is_as_dark_as_the_page_that_offers_it(monkeypatch: pytest.Mon
 
     monkeypatch.setattr("inspector.views.shell.downloads.button", keep)
     with monkeypatch.context() as dark:
-        dark.setattr("inspector.views.shell.session.mode", lambda: "dark")
+        dark.setattr("inspector.views.shell.appearance.mode", lambda: "dark")
         assert not AppTest.from_function(page, default_timeout=60).run().exception
     picture = Image.open(io.BytesIO(made["m.png"]()))  # after the run, as when the reader clicks
     assert "#{:02x}{:02x}{:02x}".format(*picture.getpixel((0, 0))) == theme.BACKGROUND["dark"]

@@ -10,7 +10,7 @@ import streamlit as st
 
 from inspector.views.server import queue
 from inspector.views.server.shared import Shared
-from inspector.views.shell import available_models, session
+from inspector.views.shell import caching, model_shelf
 
 
 def test_it_is_made_once_for_all_threads() -> None:
@@ -50,11 +50,11 @@ def test_what_cannot_be_made_is_tried_again() -> None:
 
 def test_a_visitor_who_clears_streamlits_caches_clears_no_model_no_result_and_no_queue() -> None:
     def kept() -> list[object]:
-        return [available_models._shelf(), session._results(), queue.turns(), queue.loads()]
+        return [model_shelf.shelf(), caching.results(), queue.turns(), queue.loads()]
 
     before = kept()
-    session.cached("a result", lambda: "kept")
+    caching.cached("a result", lambda: "kept")
     st.cache_resource.clear()  # what Streamlit does at a clear_cache message
     st.cache_data.clear()
     assert all(one is other for one, other in zip(kept(), before, strict=True))
-    assert session.cached("a result", lambda: "made anew") == "kept"
+    assert caching.cached("a result", lambda: "made anew") == "kept"

@@ -78,7 +78,7 @@ def test_another_model_that_fails_is_a_sentence_once(
 ) -> None:
     forget()
     with monkeypatch.context() as patched:
-        patched.setattr("inspector.views.shell.available_models.look", fail)
+        patched.setattr("inspector.views.shell.adding_models.look", fail)
         app = test_model_picker.look(test_model_picker.opened(), "org/name")
     assert not app.exception
     assert sentence in said(app)

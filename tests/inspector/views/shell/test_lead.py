@@ -11,7 +11,7 @@ from tests.inspector.views.page import PATHS
 
 SCRIPT = """
 import streamlit as st
-from inspector.views.shell import link, widgets
+from inspector.views.shell import controls, link
 
 def one():
     link.read("one", known_models=["minilm", "mini-gpt"], default_text=lambda model: f"of {model}")
@@ -30,7 +30,7 @@ def two():
         st.switch_page(one_page)
     link.parameters("head", "token")
     head = link.number("head", default=0, last=9)
-    section = widgets.bar("Section", ["a", "b"], "section", words={"a": "First", "b": "Second"}.__getitem__)
+    section = controls.bar("Section", ["a", "b"], "section", words={"a": "First", "b": "Second"}.__getitem__)
     on = st.toggle("on", key="on", bind=link.bind_switch("on"))
     if st.button("head 5"):
         link.assign("head", 5)

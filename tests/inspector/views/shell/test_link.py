@@ -18,8 +18,8 @@ def every_widget() -> None:
     """A page with a widget of each kind that stands in the link."""
     import streamlit as st
 
+    from inspector.views.shell import controls as parts
     from inspector.views.shell import link
-    from inspector.views.shell import widgets as parts
 
     link.read("", known_models=["minilm"], default_text=lambda model: f"of {model}")
     names, titles = ["a", "b"], {"a": "First (a)", "b": "Second"}

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from transformers import BertForMaskedLM, LlamaConfig, LlamaForCausalLM
 
-from inspector.views.shell import available_models, model_picker, progress
+from inspector.views.shell import model_picker, model_shelf, progress
 from models.formatting import format_bytes
 from tests.inspector.views.page import EXAMPLE, forget, pressed, said, turned, until
 from tests.inspector.views.page import opened as start
@@ -256,12 +256,12 @@ def test_a_click_ends_a_download_in_the_middle(
 def test_two_visitors_share_one_copy_and_each_has_a_list_of_their_own(root: Path, bert: Path) -> None:
     first, second = look(opened(), bert), look(opened(), bert)
     pressed(first, "load")
-    shelf = available_models._shelf()
-    key = str(bert), shelf.found[str(bert)].version, available_models.placement()
+    shelf = model_shelf.shelf()
+    key = str(bert), shelf.fetched[str(bert)].version, model_shelf.placement()
     held = shelf.weights.get(key, pytest.fail)
     assert "bert (folder)" not in second.selectbox(key="model").options
     pressed(second, "load")
-    assert shelf.weights.get((key[0], shelf.found[str(bert)].version, key[2]), pytest.fail) is held
+    assert shelf.weights.get((key[0], shelf.fetched[str(bert)].version, key[2]), pytest.fail) is held
     assert "bert (folder)" in second.selectbox(key="model").options
 
 
@@ -269,9 +269,9 @@ def test_a_trace_outlives_its_model_which_is_loaded_again_where_it_is_needed(
     root: Path, bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = pressed(look(opened(), bert), "load")
-    weights = available_models._shelf().weights
+    weights = model_shelf.shelf().weights
     assert [key[0] for key in weights._models] == ["own-encoder", str(bert)]
-    key = str(bert), available_models._shelf().found[str(bert)].version, available_models.placement()
+    key = str(bert), model_shelf.shelf().fetched[str(bert)].version, model_shelf.placement()
     gone = weakref.ref(weights._models[key][0].network)
     weights._make_room(weights.budget)
     assert weights.used == 0

@@ -109,7 +109,7 @@ def test_what_a_recording_takes_is_said_and_that_one_over_the_budget_is_not_kept
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert "it is not kept" not in said(opened())
-    monkeypatch.setattr("inspector.views.shell.session.CACHE_BYTES", 1000)
+    monkeypatch.setattr("inspector.views.shell.caching.CACHE_BYTES", 1000)
     words = said(opened())
     (taken,) = re.findall("; the recording takes (.*B)", words)
     assert f"This recording takes {taken}, over the 1 kB of HEADLIGHT_CACHE_MB: it is not kept" in words

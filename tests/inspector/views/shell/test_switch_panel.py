@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import inspector
 import models
-from inspector.views.shell import available_models
+from inspector.views.shell import model_shelf
 from inspector.wording.english import switches as words
 from models.transformer import TransformerConfig
 from models.transformer.switches import FIXED
@@ -121,13 +121,13 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
 
 def test_many_switches_take_no_more_memory_than_the_budget(fresh: pytest.MonkeyPatch) -> None:
     fresh.setenv("HEADLIGHT_MEMORY_BYTES", "30MB")  # mini-bert has 9 MB
-    fresh.setattr(available_models, "_REMEMBERED", 3)
+    fresh.setattr(model_shelf, "REMEMBERED", 3)
     app = opened(state=OPEN | {"switches.group": "Size"}, model="mini-bert?heads=3", text="A cat.")
     for seed in range(1, 6):
         app.number_input(key="switches.A.seed").set_value(seed).run()
         assert not app.exception
         assert "17&#46;6 &#37; redrawn" in said(app)
-    shelf = available_models._shelf()
+    shelf = model_shelf.shelf()
     assert shelf.weights.used <= 30_000_000
     assert len(shelf.of_variants) == 3
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 import models
-from inspector.views.shell import available_models
+from inspector.views.shell import loaded_models, variants
 from models import registry
 from tests.inspector.views.page import opened, said
 
@@ -51,7 +51,7 @@ def test_a_batch_norm_takes_its_statistics_from_as_many_tokens_as_the_page_reads
         usual(loaded, batch, written_by=written_by)
 
     monkeypatch.setattr(registry, "_read_batch", counted)
-    monkeypatch.setattr(available_models, "MOST_PAIRED", 5)
+    monkeypatch.setattr(variants, "MOST_PAIRED", 5)
     link = "mini-bert?layers=1&positions=learned&score=additive_naive&norm=batch"
     app = opened(model=link, text="One two three four five six seven eight nine.")
     assert "Only the first 5 of 12 tokens" in said(app)
@@ -59,9 +59,9 @@ def test_a_batch_norm_takes_its_statistics_from_as_many_tokens_as_the_page_reads
 
 
 def test_no_two_texts_share_the_statistics_of_a_batch_norm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(available_models, "takes_statistics", lambda id: True)
+    monkeypatch.setattr(variants, "takes_statistics", lambda id: True)
     found = []
     for texts in (("a\0b",), ("a", "b"), ("\ud800",), ("?",)):
-        monkeypatch.setattr(available_models, "batch", lambda texts=texts: texts)
-        found.append(available_models.version("mini-bert"))
+        monkeypatch.setattr(variants, "batch", lambda texts=texts: texts)
+        found.append(loaded_models.version("mini-bert"))
     assert len(set(found)) == 4

@@ -1,0 +1,84 @@
+"""The shelf of models: the weights that live once for all visitors, and what outlives them.
+
+Weights are kept under the budget of Limits.memory_bytes; what is known of a model (its card, its files) outlives them,
+so that it is loaded again when a page needs it. A session holds ids only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import models
+from inspector.memory.cache import SharedModels
+from inspector.views.server import queue
+from inspector.views.server.shared import Shared
+from inspector.wording import shell as words
+from models.limits import Limits
+from models.placement import Placement
+from models.transformer.config import TransformerConfig
+
+if TYPE_CHECKING:
+    from models.loaded import Backend
+    from models.untrusted.candidates import Candidate
+
+REMEMBERED = 100  # models that were looked at and perhaps never loaded, and variants that were
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A model outside the catalogue that was fetched: how to load it, and again when it had to leave."""
+
+    candidate: Candidate
+    folder: Path
+    version: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts about a model that loading it reveals."""
+
+    card: models.Card
+    max_tokens: int
+    backend: Backend
+    linear: bool
+    placed: str
+
+    @classmethod
+    def of(cls, loaded: models.LoadedModel) -> Facts:
+        """Return the facts about a loaded model."""
+        return cls(loaded.card, loaded.max_tokens, loaded.backend, loaded.linear, loaded.placed)
+
+    @property
+    def how_recorded(self) -> str:
+        """A sentence on how the model's attention is recorded."""
+        return words.BACKENDS[self.backend] if self.linear else words.KEEPS_MAPS
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The models of this process. weights: of those in memory. candidates: described before anything was loaded."""
+
+    weights: SharedModels
+    candidates: dict[str, Candidate] = field(default_factory=dict)
+    fetched: dict[str, Fetched] = field(default_factory=dict)
+    facts: dict[str, Facts] = field(default_factory=dict)
+    of_variants: dict[str, Facts] = field(default_factory=dict)
+    configs: dict[tuple[str, str], TransformerConfig] = field(default_factory=dict)
+
+
+@Shared
+def shelf() -> Shelf:
+    """Return the shelf of this process."""
+    return Shelf(SharedModels(limits().memory_bytes, left=queue.release_later))
+
+
+def limits() -> Limits:
+    """Return the page's limits on a model and a text; raises ValueError for an unreadable HEADLIGHT_ variable."""
+    return Limits.from_environment()
+
+
+def placement() -> Placement:
+    """Return the device and dtype of the page's models; raises ValueError for an unreadable HEADLIGHT_ variable."""
+    return Placement.from_environment()

@@ -1,0 +1,73 @@
+"""The overview of a recorded text: every head measured and drawn small, once for all pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector.views.shell import progress
+from inspector.views.shell.caching import cached
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from inspector.maps import Arrangement
+    from inspector.overview import Overview
+    from inspector.trace import Array, Trace
+
+
+def of(trace: Trace) -> Overview:
+    """The overview of the text's weights, made once: measures, self-checks and small pictures."""
+    from inspector.components.grid import sides
+    from inspector.overview import measure
+
+    def make() -> Overview:
+        with progress.layers("Measuring the heads") as on_progress:
+            return measure(trace, sides=sides(trace.sites), on_progress=on_progress)
+
+    return cached((trace.key, "overview"), make)
+
+
+def measures(trace: Trace) -> pd.DataFrame:
+    """Measure every head on this text, a row per head, with its label; measured once."""
+    return of(trace).measures
+
+
+def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArray[np.uint8], float]:
+    """Small pictures of every head of a stream as the reader arranged it, and the weight of their last colour.
+
+    That is 1, and less for a long text, whose weights are spread so thin that nothing would be seen.
+    """
+    from inspector.components.grid import readable_top
+    from inspector.components.pack import quantise
+
+    with st.container():
+        cells = _cells(trace, shown, stream=stream)
+    top = readable_top(cells) if shown.is_long else 1.0
+    return quantise(cells, top=top), top
+
+
+def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
+    """The largest weights of the tiles of every head of a stream, float32 [L, H, rows, cols], computed once."""
+    import numpy as np
+
+    from inspector import maps
+    from inspector.components.grid import sides
+
+    if shown.is_plain:
+        return of(trace).pictures[stream]
+
+    def make() -> Array:
+        sites = trace.sites_of(stream)
+        side = sides(sites)[stream]
+        layers = []
+        with progress.layers("Drawing the heads") as on_progress:
+            for done, site in enumerate(sites):
+                on_progress(done, len(sites))
+                layers.append(maps.pooled(trace, shown, layer=site.layer, stream=stream, side=side, call=site.call))
+        return np.stack(layers)
+
+    return cached(("cells", trace.key, stream, shown), make)
