@@ -80,7 +80,22 @@ HEADS: dict[Mode, tuple[str, ...]] = {
 }
 """The colours of several heads in one picture, after Okabe & Ito 2008: every kind of colour vision tells them apart."""
 
+POSITIONS: dict[Mode, tuple[str, ...]] = {
+    "light": ("#58016d", "#72018b", "#8721a1", "#9b3ab7", "#b04fcc", "#c665e3", "#dc7af9", "#e79cfe"),
+    "dark": ("#f7deff", "#efbeff", "#e89cff", "#d684ee", "#c070d9", "#ac5cc3", "#9748af", "#83349a"),
+}
+"""The violet of positions from strong to faint in equal steps of lightness, for as many curves as stay apart."""
+
+SCALES = {"sequential": SEQUENTIAL, "diverging": DIVERGING, "heads": HEADS, "positions": POSITIONS}
 MOST_TICKS = 40
+
+
+def ink(name: str, mode: Mode) -> str:
+    """Return the colour of a part of a model, of "text", "muted" and "primary", or a scale's stop, "sequential 7"."""
+    scale, _, stop = name.partition(" ")
+    if stop:
+        return SCALES[scale][mode][int(stop)]
+    return PART[mode].get(name) or {"text": TEXT, "muted": MUTED, "primary": PRIMARY}[name][mode]
 
 
 def template(mode: Mode) -> go.layout.Template:
