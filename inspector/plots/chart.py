@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -129,7 +129,7 @@ class Chart:
             if label:
                 figure.add_annotation(x=x, y=1, **beside, **_label(label, mode), **place)
         for label, at in level.items():
-            figure.add_hline(y=at, line=quiet, annotation=_label(label, mode), **place)
+            figure.add_hline(y=at, line=quiet, annotation=_label(label, mode) if label else None, **place)
         across, along = self._across(), self._along()
         if self.sideways:
             across |= {"autorange": "reversed", "showgrid": False, "ticks": ""}
@@ -152,7 +152,7 @@ class Chart:
             "cliponaxis": mark not in ("bars", "points"),
             **self._words(rows, mark),
         }
-        if self.band is not None:
+        if self.band is not None and rows[self.band[0]].notna().any():
             yield self._band(rows, colour)
         x, y = (rows[self.y], rows[self.x]) if self.sideways else (rows[self.x], rows[self.y])
         opaque = list(rows[self.opacity]) if self.opacity else None
@@ -272,7 +272,8 @@ class Chart:
             named = {"tickvals": list(self.ticks), "ticktext": list(self.ticks.values())}
             return axis | {"type": "log" if self.x_log else "linear"} | named
         if self.x_log:
-            return axis | {"type": "log", "exponentformat": "power"} | _named_ticks(self.table[self.x])
+            ticks = (_whole_powers if self.x_format else _named_ticks)(self.table[self.x])
+            return axis | {"type": "log", "exponentformat": "power"} | ticks
         values = self.table[self.x]
         if values.dtype.kind in "iu" and len(values) and values.max() - values.min() < MOST_LABELS:
             axis["dtick"] = 1  # of more whole numbers plotly labels round ones
@@ -294,12 +295,14 @@ class Chart:
 class Panels:
     """Charts one under the other over one axis of x, whose title the last of them has, or beside each other.
 
-    Series of one name have one place in the legend. title, subtitle, below, height: of all, as a `Chart` has them.
+    Series of one name have one place in the legend; legend: what they are. title, subtitle, below, height: of all, as a
+    `Chart` has them.
     """
 
     charts: Sequence[Chart]
     title: str
     subtitle: str = ""
+    legend: str = ""
     beside: bool = False
     below: bool = False
     height: int = 500
@@ -312,27 +315,29 @@ class Panels:
         else:
             figure = make_subplots(rows=count, shared_xaxes=True, vertical_spacing=0.06 if count > 2 else 0.08)
         for number, chart in enumerate(self.charts, start=1):
-            over = number < count and not self.beside
             row, col = (1, number) if self.beside else (number, 1)
-            (replace(chart, x_title="") if over else chart).add_to(figure, mode=mode, row=row, col=col)
+            chart.add_to(figure, mode=mode, row=row, col=col)
+            if number < count and not self.beside:
+                figure.update_xaxes(title_text="", row=row, col=col)
         seen = set[str]()
         for trace in figure.data:
             trace.legendgroup = trace.name
             trace.showlegend = bool(trace.showlegend) and trace.name not in seen
             seen |= {trace.name} if trace.showlegend else set()
+        figure.update_layout(legend_title_text=self.legend)
         return framed(figure, title=self.title, subtitle=self.subtitle, below=self.below, height=self.height, mode=mode)
 
 
 def framed(figure: go.Figure, *, title: str, subtitle: str, below: bool, height: int, mode: Mode) -> go.Figure:
     """Put a title over a figure, its legend beside or under it, and room for both."""
-    listed = sum(trace.showlegend is not False for trace in figure.data)
-    above = listed > 1 and listed <= 4 and not below
+    listed = sum(bool(trace.showlegend) for trace in figure.data)
+    above = 0 < listed <= 4 and not below
     room = ROW * (above + bool(subtitle))
     return figure.update_layout(
         template=theme.template(mode),
         title={"text": theme.literal(title), "subtitle": {"text": subtitle}},
-        showlegend=listed > 1,
-        legend=theme.LEGEND_ABOVE if above else theme.LEGEND_BELOW,
+        showlegend=listed > 0,
+        legend=figure.layout.legend.to_plotly_json() | (theme.LEGEND_ABOVE if above else theme.LEGEND_BELOW),
         margin={"t": TOP + room},
         height=height + room,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, get_args
 
@@ -64,8 +63,8 @@ def train(attempt: Attempt) -> None:
                 table = lab.curves(attempt.courses.values())
                 with figure:
                     widgets.chart(
-                        draw.curves(
-                            table, steps=experiment.steps, unit=words.unit(experiment.task), mode=session.mode()
+                        draw.curves(table, steps=experiment.steps, unit=words.unit(experiment.task))(
+                            mode=session.mode()
                         ),
                         alt=CURVES,
                         key=f"lab-curves-live-{pictures}",
@@ -124,7 +123,7 @@ def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
         st.info(words.unfinished(left))
     table = lab.curves(attempt.results)
     chart.show(
-        partial(draw.curves, table, steps=attempt.experiment.steps, unit=words.unit(attempt.experiment.task)),
+        draw.curves(table, steps=attempt.experiment.steps, unit=words.unit(attempt.experiment.task)),
         alt=CURVES,
         key="lab-curves",
         name=f"lab-{attempt.experiment.task}",
@@ -139,7 +138,7 @@ def waiting(experiment: Experiment | None) -> None:
     """The place of the curves before the first Start."""
     st.info(words.NOTHING_TRAINED)
     steps = 1 if experiment is None else experiment.steps
-    widgets.chart(draw.curves(lab.curves(()), steps=steps, mode=session.mode()), alt=CURVES, key="lab-curves-empty")
+    widgets.chart(draw.curves(lab.curves(()), steps=steps)(mode=session.mode()), alt=CURVES, key="lab-curves-empty")
 
 
 presets = st.container()

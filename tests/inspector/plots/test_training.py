@@ -61,7 +61,7 @@ def test_every_metric_is_drawn_as_the_file_has_it() -> None:
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_schedule_shows_the_used_one_strong_and_what_was_measured(mode: str, table: pd.DataFrame) -> None:
     rates = learning.schedules(TRANSLATOR, steps=400)
-    figure = draw.schedule(rates, decay="cosine", measured=table, mode=mode)
+    figure = draw.schedule(rates, decay="cosine", measured=table)(mode=mode)
     lines = {trace.name: trace for trace in figure.data}
     assert list(lines) == ["linear", "noam", "late", "cosine, used", "measured"]
     assert lines["cosine, used"].y[149] == 2e-3  # the peak, at the end of the warm-up
@@ -98,7 +98,7 @@ def test_a_logarithmic_axis_has_no_step_0(table: pd.DataFrame) -> None:
 
 def test_a_head_becomes_what_it_is(replay: Replay) -> None:
     measures = learning.measures(replay, sentence=0, stream="encoder")
-    figure = draw.head_measures(measures, measure="self", layer=1, head=0, step=4)
+    figure = draw.head_measures(measures, measure="self", layer=1, head=0, step=4)(mode="light")
     lines = {trace.name: trace for trace in figure.data}
     assert figure.data[-1].name == "head 0"  # on top
     assert lines["head 0"].y == pytest.approx([1 / 3, 2 / 3, 1.0], abs=1e-3)
@@ -114,7 +114,7 @@ def test_a_measure_that_means_nothing_is_said(replay: Replay) -> None:
     measures = learning.measures(replay, sentence=0, stream="encoder")
     measures[["stream", "self"]] = "cross", np.nan
     with pytest.raises(ValueError, match="self means nothing in the stream cross"):
-        draw.head_measures(measures, measure="self", layer=0, head=0, step=0)
+        draw.head_measures(measures, measure="self", layer=0, head=0, step=0)(mode="light")
 
 
 def test_matrices_grow_in_their_parts_colours(replay: Replay) -> None:

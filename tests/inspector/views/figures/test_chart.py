@@ -35,7 +35,7 @@ def test_a_chart_has_no_toolbar_and_leaves_its_title_to_the_heading() -> None:
     figure, config = json.loads(drawn.proto.spec), json.loads(drawn.proto.config)
     assert config["displayModeBar"] is False
     assert figure["layout"]["title"]["text"] == ""
-    whole = lab.curves(lab_table(), steps=2).layout  # what the title took is given back to the page
+    whole = lab.curves(lab_table(), steps=2)(mode="light").layout  # what the title took is given back to the page
     assert figure["layout"]["height"] - figure["layout"]["margin"]["t"] == whole.height - whole.margin.t
     assert drawn.proto.alt == "loss of both sides"
 
