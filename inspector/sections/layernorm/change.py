@@ -33,18 +33,18 @@ def answer(subject: Subject) -> Iterator[Block]:
         yield Sentence(steps(table, norms=len(names)))
         call = stream.code(subject, table="change")
         left = Figure("norm-shares", words.STEPS, _shares(table, names), words.STEPS_ALT, call, table)
-    by_depth = Figure(
+    depth = Figure(
         "norms-by-depth",
         words.BY_DEPTH,
-        _by_depth(statistics, list(names.values())),
+        by_depth(statistics, list(names.values())),
         words.BY_DEPTH_ALT,
         stream.code(subject),
         statistics,
     )
-    yield Row(((left, Note(words.ABOUT_STEPS)), by_depth))
+    yield Row(((left, Note(words.ABOUT_STEPS)), depth))
 
 
-def _by_depth(statistics: pd.DataFrame, names: list[str]) -> Panels:
+def by_depth(statistics: pd.DataFrame, names: list[str]) -> Panels:
     """Draw mean, deviation and root mean square of all tokens before and after each norm: median, and the whole range.
 
     names: of the norms, in call order.

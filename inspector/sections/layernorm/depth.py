@@ -33,7 +33,7 @@ def answer(subject: Subject, *, start: str) -> Iterator[Block]:
             Figure(
                 "untrained-depth",
                 words.WITH_AND_WITHOUT,
-                _through_depth(table),
+                through_depth(table),
                 words.STACKS_ALT,
                 CODE.format(f"through_depth(initialisation={start!r})"),
                 table,
@@ -52,7 +52,7 @@ def answer(subject: Subject, *, start: str) -> Iterator[Block]:
     )
 
 
-def _through_depth(table: pd.DataFrame) -> Panels:
+def through_depth(table: pd.DataFrame) -> Panels:
     """Draw activation, gradient and likeness of tokens by layer, a line per stack; table: of `through_depth`."""
     charts = [
         Chart(

@@ -47,7 +47,7 @@ def answer(subject: Subject, *, gradient_size: words.Size) -> Iterator[Block]:
             Figure(
                 "gradients-by-layer",
                 words.BY_LAYER_BOTH if about.scale != 1 else words.BY_LAYER,
-                _by_layer(table, scale=about.scale, size=size),
+                by_layer(table, scale=about.scale, size=size),
                 words.BY_LAYER_ALT,
                 code,
                 table,
@@ -55,7 +55,7 @@ def answer(subject: Subject, *, gradient_size: words.Size) -> Iterator[Block]:
             Figure(
                 "gradients-by-factor",
                 words.BY_FACTOR,
-                _by_factor(table, scale=about.scale, size=size),
+                by_factor(table, scale=about.scale, size=size),
                 words.BY_FACTOR_ALT,
                 code,
                 table,
@@ -87,7 +87,7 @@ def _taken(subject: Subject) -> tuple[About, pd.DataFrame]:
         raise ValueError(f"{str(error).replace(loaded.card.id, loaded.card.title).rstrip('.')}.") from None
 
 
-def _by_layer(table: pd.DataFrame, *, scale: float, size: words.Size) -> Chart:
+def by_layer(table: pd.DataFrame, *, scale: float, size: words.Size) -> Chart:
     """Draw a size of W_Q's and W_V's gradients by layer: indigo with the model's scale, amber without."""
     sides = {scale: " with the scale" if scale != 1 else "", 1.0: " without" if scale != 1 else ""}
     rows = table[table["head"].isna() & table["factor"].isin(list(sides)) & table["matrix"].isin(["q", "v"])]
@@ -104,7 +104,7 @@ def _by_layer(table: pd.DataFrame, *, scale: float, size: words.Size) -> Chart:
     )
 
 
-def _by_factor(table: pd.DataFrame, *, scale: float, size: words.Size) -> Chart:
+def by_factor(table: pd.DataFrame, *, scale: float, size: words.Size) -> Chart:
     """Draw a size of the gradients, averaged over the layers, by how many times the model's own the scores are."""
     from inspector.interventions.gradients import TIMES
 

@@ -137,19 +137,19 @@ def _heads(
         chooses={LEFT_HEAD: words.OPEN},
     )
     named = f"{site.layer}, {site.stream!r}" + (f", call={site.call}" if site.call else "")
-    ranks = Figure(
+    of_head = Figure(
         "left-out-ranks",
         opened.name,
-        _ranks(left.tokens, attention, left.changes, head=opened.name, rho=rho),
+        ranks(left.tokens, attention, left.changes, head=opened.name, rho=rho),
         words.ranks_alt(opened.name),
         f"{code}site = left.trace.record_of({named}).site\n"
         f"table = left.table.assign(attention=inspector.leave_one_out.received(left, site)[{opened.number}])",
         left.table.assign(attention=attention),
     )
-    yield Row((of_heads, ranks))
+    yield Row((of_heads, of_head))
 
 
-def _ranks(
+def ranks(
     tokens: Sequence[str], attention: Sequence[float], changes: Sequence[float], *, head: str, rho: float
 ) -> Chart:
     """Draw a point for each token: its rank by a head's attention, and by what leaving it out changes; 1 is the least.

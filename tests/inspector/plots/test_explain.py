@@ -26,13 +26,13 @@ def test_the_bars_are_the_vectors(cell: Explanation) -> None:
     np.testing.assert_array_equal(q.y, cell.q)
     np.testing.assert_array_equal(k.y, cell.k)
     np.testing.assert_array_equal(product.y, cell.products)
-    assert list(product.x) == [str(dimension) for dimension in range(32)]
+    assert [told[0] for told in product.customdata] == [str(dimension) for dimension in range(32)]
 
 
 def test_the_largest_product_can_come_first(cell: Explanation) -> None:
     product = explain.vectors(cell, largest_first=True)(mode="light").data[2]
     assert (np.diff(np.abs(product.y)) <= 0).all()
-    np.testing.assert_array_equal(product.y, cell.products[[int(name) for name in product.x]])
+    np.testing.assert_array_equal(product.y, cell.products[[int(told[0]) for told in product.customdata]])
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -41,7 +41,7 @@ def test_colours_say_sign_and_what_is_needed(cell: Explanation, mode: theme.Mode
     marker = explain.vectors(made)(mode=mode).data[2].marker
     below, above = theme.DIVERGING[mode][1], theme.DIVERGING[mode][-2]
     assert list(marker.color) == [above, below, above, above]
-    assert list(marker.opacity == 1) == [True, False, True, False]  # 5 and 4 reach 80 % of 8.5
+    assert [opacity == 1 for opacity in marker.opacity] == [True, False, True, False]  # 5 and 4 reach 80 % of 8.5
 
 
 def test_scores_without_vectors_are_a_sentence(cell: Explanation) -> None:

@@ -47,15 +47,15 @@ def test_gamma_and_beta_with_their_outliers(trace: Trace, learned: pd.DataFrame)
     figure = draw.parameters(learned, norm=3)(mode="light")
     norm = trace.norms[3]
     for axis, values in (("y", norm.gamma.astype(np.float64)), ("y2", norm.beta.astype(np.float64))):
-        quiet, marked = (points for points in figure.data if points.yaxis == axis)
+        band, quiet, marked = (trace for trace in figure.data if trace.yaxis == axis)
         drawn = dict(zip([*quiet.x, *marked.x], [*quiet.y, *marked.y], strict=True))
         np.testing.assert_array_equal([drawn[dimension] for dimension in range(len(values))], values)
         beyond = np.flatnonzero(np.abs(values - values.mean()) > 3 * values.std())
         assert list(marked.x) == list(beyond)
         assert [int(text) for text in marked.text if text] == list(beyond)
         assert 0 < len(beyond) <= 8
-        (band,) = (shape for shape in figure.layout.shapes if shape.yref == axis)
-        assert (band.y0, band.y1) == pytest.approx((values.mean() - 3 * values.std(), values.mean() + 3 * values.std()))
+        ends = values.mean() + 3 * values.std(), values.mean() - 3 * values.std()
+        assert (max(band.y), min(band.y)) == pytest.approx(ends)
 
 
 def test_of_many_outliers_the_farthest_are_named() -> None:
@@ -65,11 +65,20 @@ def test_of_many_outliers_the_farthest_are_named() -> None:
         {"norm": 0, "layer": 0, "part": "ffn", "dimension": np.arange(400), "gamma": values, "beta": 0.0}
     )
     rows["outlier"] = np.abs(values - values.mean()) > 3 * values.std()
-    gamma = [points for points in draw.parameters(rows.astype({"layer": "Int64"}), norm=0)(mode="light").data if points.yaxis == "y"][
-        1
-    ]
+    figure = draw.parameters(rows.astype({"layer": "Int64"}), norm=0)(mode="light")
+    (gamma,) = (trace for trace in figure.data if (trace.name, trace.yaxis) == ("outlier", "y"))
     assert len(gamma.x) > 8
     assert [int(text) for text in gamma.text if text] == list(range(4, 12))
+
+
+def test_parameters_in_their_order_and_counted() -> None:
+    rows = pd.DataFrame({"norm": 0, "dimension": range(50), "gamma": np.linspace(2, 1, 50), "beta": np.nan})
+    (line,) = draw.parameters(rows, norm=0, form="sorted", title="a norm")(mode="light").data
+    assert list(line.y) == sorted(rows["gamma"])
+    assert line.customdata[0] == [49]
+    (counts,) = draw.parameters(rows, norm=0, form="histogram", title="a norm")(mode="light").data
+    assert sum(counts.y) == 50
+    assert counts.width == pytest.approx(1 / 40)
 
 
 def test_what_is_not_there_is_said(statistics: pd.DataFrame, learned: pd.DataFrame) -> None:

@@ -56,10 +56,11 @@ def test_offsets_are_drawn_from_16_back_to_16_ahead() -> None:
 
 
 def test_relations_stand_beside_the_offset_with_their_intervals() -> None:
-    baseline, head = relations.beside_offsets(rows(2), title="t")(mode="light").data
+    figure = relations.beside_offsets(rows(2), title="t")(mode="light")
+    baseline, head = figure.data
     assert_close(head.x - head.error_x.arrayminus, 0.6, relative=1e-6)
     assert_close(baseline.x + baseline.error_x.array, 0.5, relative=1e-6)
-    assert list(head.y) == ["r0 → governor", "r1 → governor"]
+    assert list(figure.layout.yaxis.ticktext) == ["r0 → governor", "r1 → governor"]
     assert len(relations.beside_offsets(rows(40), title="t")(mode="light").data[0].y) == relations.MOST
     with pytest.raises(ValueError, match="on no relation"):
         relations.beside_offsets(rows(0), title="t")(mode="light")
@@ -67,7 +68,7 @@ def test_relations_stand_beside_the_offset_with_their_intervals() -> None:
 
 def test_a_strangers_relation_is_drawn_letter_by_letter() -> None:
     named = rows(1).assign(relation="<b>$x$")
-    assert "<b>" not in relations.beside_offsets(named, title="t")(mode="light").data[1].y[0]
+    assert "<b>" not in relations.beside_offsets(named, title="t")(mode="light").layout.yaxis.ticktext[0]
 
 
 @pytest.mark.parametrize("has", [(True, True), (False, True), (True, False), (False, False)])
