@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Mark = Literal["lines", "curves", "bars", "points"]
 """Lines have points where they are few, curves never."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "cross")
+SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "cross", "triangle-down")
 PATTERNS = ("", "/", ".", "x", "-", "+")
 MOST_LABELS = 16  # of places along an axis; sideways each has a line
 APART = 1.5  # times a value on a logarithmic axis: where the next one begins to have room for its name
