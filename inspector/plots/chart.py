@@ -196,7 +196,8 @@ class Chart:
     def _words(self, rows: pd.DataFrame, mark: Mark) -> dict[str, Any]:
         """Write the tokens over bars or points, or the words behind them."""
         bars = mark == "bars"
-        if not (column := self.over or self.text) or mark == "curves":
+        column = self.over or self.text
+        if not column or mark == "curves" or not any(rows[column]):
             return {"textposition": "none"} if bars else {}
         font = {"family": theme.TOKEN_FONT, "size": 11} if self.over else {"size": 12}
         return {
@@ -244,7 +245,8 @@ class Chart:
         x, y = ("y", "x") if self.sideways else ("x", "y")
         place = "%{customdata[0]}" if self._named else f"%{{{x}:{self.x_format}}}" if self.x_format else f"%{{{x}}}"
         written = {"%": ".1%", "s": ".3s"}.get(self.y_format[-1:], ".3g")
-        value = "%{text}" if self.text else f"{self.y_title} %{{{y}:{written}}} {self.unit}"
+        behind = self.text and self.mark == "bars"
+        value = "%{text}" if behind else f"{self.y_title} %{{{y}:{written}}} {self.unit}"
         lines = [name if self.by else "", f"{self.x_title} {place}", value]
         first = int(bool(self._named))
         for at, (column, words) in enumerate(self.hover.items(), start=first):
