@@ -56,8 +56,8 @@ class Chart:
     are told in percent on hover too.
 
     title: of the slide and the files; subtitle: a line of words that stands on the page too. unit: behind y on hover.
-    below: a legend stands under the plot, as one of many series always does. sideways: x runs down and y to the right.
-    height: in pixels, beside what a legend and a subtitle take above the plot.
+    listed: a legend names the series; below: it stands under the plot, as one of many series always does. sideways: x
+    runs down and y to the right. height: in pixels, beside what a legend and a subtitle take above the plot.
     """
 
     table: pd.DataFrame
@@ -95,6 +95,7 @@ class Chart:
     from_zero: bool = False
     x_format: str = ""
     y_format: str = ""
+    listed: bool = True
     below: bool = False
     stacked: bool = False
     sideways: bool = False
@@ -146,7 +147,7 @@ class Chart:
         style, mark = self.styles.get(value, 0), self.marks.get(value, self.mark)
         told = {
             "name": name,
-            "showlegend": bool(name),
+            "showlegend": bool(name) and self.listed,
             "customdata": self._cells(rows),
             "hovertemplate": self._told(name),
             "cliponaxis": mark not in ("bars", "points"),

@@ -49,8 +49,10 @@ def curves(table: pd.DataFrame, *, steps: int, unit: str = "digit") -> Panels:
             y_title=title,
             x_range=(0, steps),
         )
-        share = {"y_range": _SHARE, "y_format": "" if value == "induction" else ".0%"}
-        charts.append(replace(chart, from_zero=True) if value == "loss" else replace(chart, **share))
+        if value == "loss":
+            charts.append(replace(chart, from_zero=True))
+        else:
+            charts.append(replace(chart, y_range=_SHARE, y_format="" if value == "induction" else ".0%"))
     return Panels(charts, "A and B while they learn", height=500 if len(panels) == 3 else 620)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import plotly.graph_objects as go
@@ -86,7 +86,12 @@ POSITIONS: dict[Mode, tuple[str, ...]] = {
 }
 """The violet of positions from strong to faint in equal steps of lightness, for as many curves as stay apart."""
 
-SCALES = {"sequential": SEQUENTIAL, "diverging": DIVERGING, "heads": HEADS, "positions": POSITIONS}
+SCALES: Mapping[str, Mapping[Any, tuple[str, ...]]] = {
+    "sequential": SEQUENTIAL,
+    "diverging": DIVERGING,
+    "heads": HEADS,
+    "positions": POSITIONS,
+}
 MOST_TICKS = 40
 
 
@@ -95,7 +100,8 @@ def ink(name: str, mode: Mode) -> str:
     scale, _, stop = name.partition(" ")
     if stop:
         return SCALES[scale][mode][int(stop)]
-    return PART[mode].get(name) or {"text": TEXT, "muted": MUTED, "primary": PRIMARY}[name][mode]
+    others = {"text": TEXT[mode], "muted": MUTED[mode], "primary": PRIMARY[mode]}
+    return (others | PART[mode])[name]
 
 
 def template(mode: Mode) -> go.layout.Template:

@@ -99,12 +99,14 @@ def test_a_logarithmic_axis_has_no_step_0(table: pd.DataFrame) -> None:
 def test_a_head_becomes_what_it_is(replay: Replay) -> None:
     measures = learning.measures(replay, sentence=0, stream="encoder")
     figure = draw.head_measures(measures, measure="self", layer=1, head=0, step=4)(mode="light")
-    other, own = figure.data  # the open head on top
+    other, own = figure.data
+    assert (other.name, own.name) == ("head 1", "head 0")  # the open one on top
+    assert not figure.layout.showlegend
     assert own.y == pytest.approx([1 / 3, 2 / 3, 1.0], abs=1e-3)
     assert other.y == pytest.approx([1.0, 1.0, 1.0])
     assert list(own.x) == [0, 1, 2]
     assert list(figure.layout.xaxis.ticktext) == ["0", "4", "100"]
-    assert [tuple(told) for told in own.customdata] == [("0", 0, "broad"), ("4", 0, "self"), ("100", 0, "self")]
+    assert [tuple(told) for told in own.customdata] == [("0", "broad"), ("4", "self"), ("100", "self")]
     assert own.line.color == theme.PART["light"]["attention"]
     assert [shape.x0 for shape in figure.layout.shapes] == [1]
 
