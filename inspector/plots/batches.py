@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pandas as pd
-import plotly.graph_objects as go
 
+from inspector.plots.chart import Chart
 from inspector.plots.interventions import moved
-from inspector.plots.theme import Mode
 
 
-def spread(table: pd.DataFrame, *, changed: int, mode: Mode = "light") -> go.Figure:
+def spread(table: pd.DataFrame, *, changed: int) -> Chart:
     """Draw how far each token's state moves, the changed token in rose; table: of `batches.spread`."""
     return moved(
         table["change"].to_numpy(),
@@ -18,5 +17,4 @@ def spread(table: pd.DataFrame, *, changed: int, mode: Mode = "light") -> go.Fig
         names=("other tokens", "the changed token"),
         title="One token changed",
         quantity="mean |change| of a number",
-        mode=mode,
     )

@@ -8,12 +8,13 @@ Chart(table, "layer", "flops", by="part", names={"ffn": "FFN"}, x_title="layer",
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
@@ -22,27 +23,41 @@ from inspector.text import cut
 if TYPE_CHECKING:
     import pandas as pd
 
-Mark = Literal["lines", "bars", "points"]
+Mark = Literal["lines", "curves", "bars", "points"]
+"""Lines have points where they are few, curves never."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "cross")
+SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "cross", "triangle-down")
 PATTERNS = ("", "/", ".", "x", "-", "+")
 MOST_LABELS = 16  # of places along an axis; sideways each has a line
 APART = 1.5  # times a value on a logarithmic axis: where the next one begins to have room for its name
 MOST_POWERS = 8  # of ten, named along an axis
 MARKED = 24  # points of a line, at most, that are drawn as points too
+TOP, ROW = 56, 20  # pixels over a plot with a title, and of a legend or a line of words under the title
+LETTERS = 26  # in a row of a name beside a bar
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
     """A chart of a table's rows in their order.
 
-    x, y: columns. by: the column that tells lines or groups of bars apart; names: its values -> words; parts: its
-    values -> a name of `theme.PART`, for the colour; styles: its values -> which dash, symbol or pattern, by number,
-    for series that may share a colour. each: a column by which every point or bar has its own colour, through `parts`.
+    x, y: columns. by: the column that tells lines or groups of bars apart; names: its values -> words, "" for a series
+    that has no place in the legend; parts: its values -> a name of `theme.ink`, for the colour; styles: its values ->
+    which dash, symbol or pattern, by number, for series that may share a colour; marks: its values -> another mark than
+    the chart's; sizes: its values -> the width of a line or the size of points, in pixels. each: a column by which
+    every point or bar has its own colour, through `parts`. opacity: a column that says how opaque each bar is, and a
+    line by its first row. band: two columns between which the plot behind a series is shaded; error: two columns to
+    which each point's whiskers reach. bar_width: a column of the widths of bars, which then touch.
+
     places: labels of the whole numbers 0, 1, ... along x; tokens: those of a text, as such labels. over: a column of
-    tokens written over the bars. hover: columns -> words, told on hover beside x and y. x_marks, y_marks: labels ->
-    where a quiet line crosses the chart. ticks: the values along x that are named -> their words. title: of the slide
-    and the files; subtitle: a line of words that stands on the page too. unit: behind y on hover.
+    tokens written over the bars or points; text: a column of words written behind them. hover: columns -> words, told
+    on hover beside x and y. x_marks, y_marks: labels -> where a quiet line crosses the chart. ticks: the values along x
+    that are named -> their words. x_range, y_range: the ends of the axes, on a logarithmic one as powers of ten;
+    from_zero: the axis of y begins at 0. x_format, y_format: of the numbers along the axes, as d3 writes them; shares
+    are told in percent on hover too.
+
+    title: of the slide and the files; subtitle: a line of words that stands on the page too. unit: behind y on hover.
+    listed: a legend names the series; below: it stands under the plot, as one of many series always does. sideways: x
+    runs down and y to the right. height: in pixels, beside what a legend and a subtitle take above the plot.
     """
 
     table: pd.DataFrame
@@ -53,10 +68,17 @@ class Chart:
     names: Mapping[Any, str] = field(default_factory=dict)
     parts: Mapping[Any, str] = field(default_factory=dict)
     styles: Mapping[Any, int] = field(default_factory=dict)
+    marks: Mapping[Any, Mark] = field(default_factory=dict)
+    sizes: Mapping[Any, float] = field(default_factory=dict)
     each: str = ""
+    opacity: str = ""
+    band: tuple[str, str] | None = None
+    error: tuple[str, str] | None = None
+    bar_width: str = ""
     places: Sequence[str] = ()
     tokens: Sequence[str] = ()
     over: str = ""
+    text: str = ""
     hover: Mapping[str, str] = field(default_factory=dict)
     x_title: str = ""
     y_title: str = ""
@@ -68,7 +90,13 @@ class Chart:
     ticks: Mapping[float, str] = field(default_factory=dict)
     x_log: bool = False
     y_log: bool = False
+    x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
+    from_zero: bool = False
+    x_format: str = ""
+    y_format: str = ""
+    listed: bool = True
+    below: bool = False
     stacked: bool = False
     sideways: bool = False
     height: int = 300
@@ -76,68 +104,130 @@ class Chart:
     def __call__(self, *, mode: Mode) -> go.Figure:
         """Draw the chart in this mode."""
         figure = go.Figure()
-        groups = self.table.groupby(self.by, sort=False) if self.by else [("", self.table)]
-        for number, (value, rows) in enumerate(groups):
-            self._add(figure, value, rows, number=number, mode=mode)
-        quiet = {"color": theme.MUTED[mode], "dash": "dot", "width": 1.5}
-        for label, at in self.x_marks.items():
-            figure.add_vline(x=at, line=quiet)
-            place = math.log10(at) if self.x_log else at  # of words on such an axis; a line's place is the value
-            beside = {"yref": "y domain", "xanchor": "left", "yanchor": "top", "showarrow": False}
-            figure.add_annotation(x=place, y=1, **beside, **_label(label, mode))
-        for label, at in self.y_marks.items():
-            figure.add_hline(y=at, line=quiet, annotation=_label(label, mode))
-        across, along = ("y", "x") if self.sideways else ("x", "y")
-        axes = {across: self._across(), along: self._along()}
-        return figure.update_layout(
-            template=theme.template(mode),
-            title={"text": theme.literal(self.title or self.y_title), "subtitle": {"text": self.subtitle}},
-            xaxis=axes["x"],
-            yaxis=axes["y"] | ({"autorange": "reversed"} if self.sideways else {}),
-            barmode="relative" if self.stacked else "group",
-            bargap=0.3,
-            showlegend=len(figure.data) > 1,
-            legend=theme.LEGEND_ABOVE if len(figure.data) <= 4 else theme.LEGEND_BELOW,
+        self.add_to(figure, mode=mode)
+        return framed(
+            figure,
+            title=self.title or self.y_title,
+            subtitle=self.subtitle,
+            below=self.below,
             height=self.height,
+            mode=mode,
         )
 
-    def _add(self, figure: go.Figure, value: Any, rows: pd.DataFrame, *, number: int, mode: Mode) -> None:
+    def add_to(self, figure: go.Figure, *, mode: Mode, **place: int) -> None:
+        """Draw series, lines across and axes into a figure; place: row and col, where it has several plots."""
+        groups = self.table.groupby(self.by, sort=False) if self.by else [("", self.table)]
+        for number, (value, rows) in enumerate(groups):
+            for trace in self._series(value, rows, number=number, mode=mode):
+                figure.add_trace(trace, **place)
+        quiet = {"color": theme.MUTED[mode], "dash": "dot", "width": 1.5}
+        upright, level = (self.y_marks, self.x_marks) if self.sideways else (self.x_marks, self.y_marks)
+        for label, at in upright.items():
+            figure.add_vline(x=at, line=quiet, **place)
+            log = self.y_log if self.sideways else self.x_log
+            x = math.log10(at) if log else at  # of words on such an axis; a line's place is the value
+            beside = {"yref": "y domain", "xanchor": "left", "yanchor": "top", "showarrow": False}
+            if label:
+                figure.add_annotation(x=x, y=1, **beside, **_label(label, mode), **place)
+        for label, at in level.items():
+            figure.add_hline(y=at, line=quiet, annotation=_label(label, mode) if label else None, **place)
+        across, along = self._across(), self._along()
+        if self.sideways:
+            across |= {"autorange": "reversed", "showgrid": False, "ticks": ""}
+        figure.update_xaxes(along if self.sideways else across, **place)
+        figure.update_yaxes(across if self.sideways else along, **place)
+        figure.update_layout(barmode="relative" if self.stacked else "group", bargap=0 if self.bar_width else 0.3)
+
+    def _series(self, value: Any, rows: pd.DataFrame, *, number: int, mode: Mode) -> Iterator[go.Bar | go.Scatter]:
+        """Draw the rows of one value of `by`, over its band."""
         name = theme.literal(self.names.get(value, str(value)))
-        colours = theme.PART[mode]
-        colour: Any = colours.get(self.parts.get(value, ""), theme.HEADS[mode][number % len(theme.HEADS[mode])])
-        if not self.by:
-            colour = colours[self.parts.get(self.y, "attention")]
-        style = self.styles.get(value, 0)
-        inked = [colours[self.parts.get(kind, "residual")] for kind in rows[self.each]] if self.each else colour
-        told = {"name": name, "customdata": self._cells(rows), "hovertemplate": self._told(name)}
+        part = self.parts.get(value, "") if self.by else self.parts.get(self.y, "attention")
+        colour = theme.ink(part, mode) if part else theme.HEADS[mode][number % len(theme.HEADS[mode])]
+        inked = [theme.ink(self.parts.get(kind, "residual"), mode) for kind in rows[self.each]] if self.each else colour
+        style, mark = self.styles.get(value, 0), self.marks.get(value, self.mark)
+        told = {
+            "name": name,
+            "showlegend": bool(name) and self.listed,
+            "customdata": self._cells(rows),
+            "hovertemplate": self._told(name),
+            "cliponaxis": mark not in ("bars", "points"),
+            **self._words(rows, mark),
+        }
+        if self.band is not None and rows[self.band[0]].notna().any():
+            yield self._band(rows, colour)
         x, y = (rows[self.y], rows[self.x]) if self.sideways else (rows[self.x], rows[self.y])
-        if self.mark == "bars":
-            text = [theme.literal(cut(token)) for token in rows[self.over]] if self.over else None
-            figure.add_bar(
+        opaque = list(rows[self.opacity]) if self.opacity else None
+        if mark == "bars":
+            yield go.Bar(
                 x=x,
                 y=y,
                 orientation="h" if self.sideways else "v",
-                marker={"color": inked, "pattern": {"shape": PATTERNS[style % len(PATTERNS)]}},
-                text=text,
-                textposition="outside" if self.over else "none",
-                textfont={"family": theme.TOKEN_FONT, "size": 11},
-                cliponaxis=False,
+                width=rows[self.bar_width] if self.bar_width else None,
+                marker={
+                    "color": inked,
+                    "opacity": opaque,
+                    "pattern": {"shape": PATTERNS[style % len(PATTERNS)]},
+                    "line": {"color": theme.BACKGROUND[mode], "width": 0.5 if self.stacked else 0},
+                },
+                unselected={"marker": {"opacity": 1}},  # a click hides nothing
                 **told,
             )
             return
-        drawn = "markers" if self.mark == "points" else "lines+markers" if len(rows) <= MARKED else "lines"
-        figure.add_scatter(
+        drawn = {"points": "markers", "curves": "lines"}.get(mark, "lines+markers" if len(rows) <= MARKED else "lines")
+        size = self.sizes.get(value, 8 if mark == "points" else 2)
+        yield go.Scatter(
             x=x,
             y=y,
-            mode=drawn,
-            line={"color": colours["residual"] if self.each else colour, "width": 2, "dash": DASHES[style % 6]},
+            mode=f"{drawn}+text" if "text" in told else drawn,
+            opacity=opaque[0] if opaque else None,
+            line={
+                "color": theme.ink("residual", mode) if self.each else colour,
+                "width": 2 if mark == "points" else size,
+                "dash": DASHES[style % len(DASHES)],
+            },
             marker={
                 "color": inked,
-                "size": 8 if self.mark == "points" or self.each else 6,
-                "symbol": SYMBOLS[style % 6],
+                "size": size if mark == "points" else 8 if self.each else 6,
+                "symbol": SYMBOLS[style % len(SYMBOLS)],
             },
+            **{"error_x" if self.sideways else "error_y": self._whiskers(rows, colour)},
             **told,
         )
+
+    def _words(self, rows: pd.DataFrame, mark: Mark) -> dict[str, Any]:
+        """Write the tokens over bars or points, or the words behind them."""
+        bars = mark == "bars"
+        column = self.over or self.text
+        if not column or mark == "curves" or not any(rows[column]):
+            return {"textposition": "none"} if bars else {}
+        font = {"family": theme.TOKEN_FONT, "size": 11} if self.over else {"size": 12}
+        return {
+            "text": [theme.literal(cut(words) if self.over else words) for words in rows[column]],
+            "textposition": "outside" if bars else "top center" if self.over else "middle right",
+            "textfont": font,
+        }
+
+    def _band(self, rows: pd.DataFrame, colour: str) -> go.Scatter:
+        """Shade the plot between two columns; nothing is told of it."""
+        low, high = self.band or ("", "")
+        return go.Scatter(
+            x=[*rows[self.x], *rows[self.x][::-1]],
+            y=[*rows[high], *rows[low][::-1]],
+            mode="lines",
+            fill="toself",
+            fillcolor=colour,
+            opacity=0.18,
+            line={"width": 0},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+
+    def _whiskers(self, rows: pd.DataFrame, colour: str) -> dict[str, Any] | None:
+        if self.error is None:
+            return None
+        low, high = self.error
+        reach = {"array": rows[high] - rows[self.y], "arrayminus": rows[self.y] - rows[low], "symmetric": False}
+        return {"type": "data", "color": colour, "thickness": 1.5, "width": 4, **reach}
 
     @property
     def _named(self) -> Sequence[str]:
@@ -154,38 +244,121 @@ class Chart:
     def _told(self, name: str) -> str:
         """Write what is told on hover."""
         x, y = ("y", "x") if self.sideways else ("x", "y")
-        place = "%{customdata[0]}" if self._named else f"%{{{x}}}"
-        lines = [name if self.by else "", f"{self.x_title} {place}", f"{self.y_title} %{{{y}:.3g}} {self.unit}"]
+        place = "%{customdata[0]}" if self._named else f"%{{{x}:{self.x_format}}}" if self.x_format else f"%{{{x}}}"
+        written = {"%": ".1%", "s": ".3s"}.get(self.y_format[-1:], ".3g")
+        behind = self.text and self.mark == "bars"
+        value = "%{text}" if behind else f"{self.y_title} %{{{y}:{written}}} {self.unit}"
+        lines = [name if self.by else "", f"{self.x_title} {place}", value]
         first = int(bool(self._named))
-        lines += [f"{words} %{{customdata[{at}]}}" for at, words in enumerate(self.hover.values(), start=first)]
+        for at, (column, words) in enumerate(self.hover.items(), start=first):
+            digits = ":.3g" if self.table[column].dtype.kind == "f" else ""
+            lines.append(f"{words} %{{customdata[{at}]{digits}}}")
         return "<br>".join(filter(None, map(str.strip, lines))) + "<extra></extra>"
 
     def _across(self) -> dict[str, Any]:
+        """Lay out the axis of x."""
         axis: dict[str, Any] = {"title": {"text": self.x_title}}
+        if self.x_format:
+            axis["tickformat"] = self.x_format
+        if self.x_range is not None:
+            axis["range"] = list(self.x_range)
         if self.tokens:
             return theme.token_axis(self.tokens, title=self.x_title)
         if self.places:
             step = 1 if self.sideways else max(1, -(-len(self.places) // MOST_LABELS))
             at = list(range(0, len(self.places), step))
-            axis |= {"tickvals": at, "ticktext": [theme.literal(self.places[place]) for place in at]}
-            return axis if self.sideways else axis | {"tickangle": -45}
+            if self.sideways:
+                return axis | {"tickvals": at, "ticktext": [in_rows(self.places[place], LETTERS) for place in at]}
+            names = [theme.literal(self.places[place]) for place in at]
+            return axis | {"tickvals": at, "ticktext": names, "tickangle": -45}
         if self.ticks:
             named = {"tickvals": list(self.ticks), "ticktext": list(self.ticks.values())}
             return axis | {"type": "log" if self.x_log else "linear"} | named
         if self.x_log:
-            return axis | {"type": "log", "exponentformat": "power"} | _named_ticks(self.table[self.x])
+            ticks = (_whole_powers if self.x_format else _named_ticks)(self.table[self.x])
+            return axis | {"type": "log", "exponentformat": "power"} | ticks
         values = self.table[self.x]
         if values.dtype.kind in "iu" and len(values) and values.max() - values.min() < MOST_LABELS:
             axis["dtick"] = 1  # of more whole numbers plotly labels round ones
         return axis
 
     def _along(self) -> dict[str, Any]:
+        """Lay out the axis of y."""
         axis: dict[str, Any] = {"title": {"text": self.y_title}}
         if self.y_log:
             axis |= {"type": "log", "exponentformat": "power"} | _whole_powers(self.table[self.y])
+        if self.y_format:
+            axis["tickformat"] = self.y_format
         if self.y_range is not None:
             axis["range"] = list(self.y_range)
-        return axis
+        return axis | ({"rangemode": "tozero"} if self.from_zero else {})
+
+
+@dataclass(frozen=True, eq=False)
+class Panels:
+    """Charts one under the other over one axis of x, whose title the last of them has, or beside each other.
+
+    Series of one name have one place in the legend; legend: what they are. title, subtitle, below, height: of all, as a
+    `Chart` has them.
+    """
+
+    charts: Sequence[Chart]
+    title: str
+    subtitle: str = ""
+    legend: str = ""
+    beside: bool = False
+    below: bool = False
+    height: int = 500
+
+    def __call__(self, *, mode: Mode) -> go.Figure:
+        """Draw the charts in this mode."""
+        count = len(self.charts)
+        if self.beside:
+            figure = make_subplots(cols=count, horizontal_spacing=0.12)
+        else:
+            figure = make_subplots(rows=count, shared_xaxes=True, vertical_spacing=0.06 if count > 2 else 0.08)
+        for number, chart in enumerate(self.charts, start=1):
+            row, col = (1, number) if self.beside else (number, 1)
+            chart.add_to(figure, mode=mode, row=row, col=col)
+            if number < count and not self.beside:
+                figure.update_xaxes(title_text="", row=row, col=col)
+        seen = set[str]()
+        for trace in figure.data:
+            trace.legendgroup = trace.name
+            trace.showlegend = bool(trace.showlegend) and trace.name not in seen
+            seen |= {trace.name} if trace.showlegend else set()
+        figure.update_layout(legend_title_text=self.legend)
+        return framed(figure, title=self.title, subtitle=self.subtitle, below=self.below, height=self.height, mode=mode)
+
+
+def framed(figure: go.Figure, *, title: str, subtitle: str, below: bool, height: int, mode: Mode) -> go.Figure:
+    """Put a title over a figure, its legend beside or under it, and room for both."""
+    listed = sum(bool(trace.showlegend) for trace in figure.data)
+    above = 0 < listed <= 4 and not below
+    room = ROW * (above + bool(subtitle))
+    return figure.update_layout(
+        template=theme.template(mode),
+        title={"text": theme.literal(title), "subtitle": {"text": subtitle}},
+        showlegend=listed > 0,
+        legend=figure.layout.legend.to_plotly_json() | (theme.LEGEND_ABOVE if above else theme.LEGEND_BELOW),
+        margin={"t": TOP + room},
+        height=height + room,
+    )
+
+
+def in_rows(name: str, most: int) -> str:
+    """Break a name into rows of at most so many letters at spaces, or anywhere in Chinese, which has none."""
+    rows: list[str] = []
+    row, room = "", 0.0
+    spaced = name.isascii() or " " in name
+    words = name.split(" ") if spaced else list(name)
+    space = " " if len(words) > 1 and spaced else ""
+    for word in words:
+        wide = sum(1 if ord(letter) < 0x2E80 else 1.8 for letter in word)
+        if row and room + wide > most:
+            rows, row, room = [*rows, row], "", 0.0
+        row, room = f"{row}{space if row else ''}{word}", room + wide + len(space)
+    return "<br>".join(map(theme.literal, [*rows, row]))
 
 
 def _named_ticks(values: pd.Series) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from inspector.costs import Crossovers
 from inspector.plots import theme
+from inspector.plots.chart import Chart
 from inspector.plots.theme import Mode
 from inspector.text import number, quantity
 
@@ -44,28 +45,22 @@ _MERGED = {  # (part, component) -> the segment it belongs to
     ("ffn", "matrices and activation"): "FFN",
 }
 _ELEMENTWISE = {"attention": "attention, element-wise", "ffn": "FFN, element-wise"}  # softmax, scale, activation, bias
-_COLOURS: dict[Mode, dict[str, str]] = {
-    mode: {
-        "q, k, v and out": theme.PART[mode]["q"],
-        "scores and mix": theme.PART[mode]["scores"],
-        "softmax": theme.SEQUENTIAL[mode][2],
-        "scores, softmax and mix": theme.PART[mode]["scores"],
-        "attention, element-wise": theme.SEQUENTIAL[mode][2],
-        "FFN matrices": theme.PART[mode]["ffn"],
-        "FFN": theme.PART[mode]["ffn"],
-        "FFN, element-wise": theme.DIVERGING[mode][4],
-    }
-    for mode in ("light", "dark")
+_SEGMENTS = {  # in the order of the stack -> the colour
+    "q, k, v and out": "q",
+    "scores and mix": "scores",
+    "softmax": "sequential 2",
+    "scores, softmax and mix": "scores",
+    "attention, element-wise": "sequential 2",
+    "FFN matrices": "ffn",
+    "FFN": "ffn",
+    "FFN, element-wise": "diverging 4",
 }
-_TICKS: dict[Value, str] = {"milliseconds": "~g"}
 _LIKE = {"experts": "ffn", "mixer": "attention", "adapter": "router", "index": "k"}  # drawn in the colour of
 _ATTENTION = ("q", "k", "v", "scores", "mix", "out")
 _ROW = 27  # pixels of a row of bars
 
 
-def by_component(
-    breakdown: pd.DataFrame, *, value: Value = "flops", stream: str | None = None, mode: Mode = "light"
-) -> go.Figure:
+def by_component(breakdown: pd.DataFrame, *, value: Value = "flops", stream: str | None = None) -> Chart:
     """Bars of a stream's components, each in a row of its own with its amount and share, summed over the layers.
 
     breakdown: of `costs.breakdown`. The rows follow the order of computation; what is element-wise in attention, and in
@@ -81,32 +76,20 @@ def by_component(
     total = float(sums[value].sum()) or 1.0
     # The axis says the unit of FLOPs, and a phone is narrow.
     texts = [f"{_amount(amount, value, unit=value != 'flops')}, {_share(amount / total)}" for amount in sums[value]]
-    bars = go.Bar(
-        x=sums[value],
-        y=sums["name"],
-        orientation="h",
-        marker={"color": [_colour(part, mode) for part in sums["part"]]},
-        text=texts,
-        textposition="outside",
-        textfont={"size": 12},
-        unselected={"marker": {"opacity": 1}, "textfont": {"color": theme.TEXT[mode]}},  # a click hides nothing
-        cliponaxis=False,
-        hovertemplate="%{y}: %{text}<extra></extra>",
-    )
-    return go.Figure(
-        bars,
-        layout={
-            "template": theme.template(mode),
-            "title": {"text": _TITLES[value].replace("by layer", "by component")},
-            "bargap": 0.3,
-            "xaxis": {
-                "title": {"text": _AXES[value]},
-                "tickformat": _TICKS.get(value, "~s"),
-                "range": [0, 1.75 * float(sums[value].max() if len(sums) else 1)],  # room for the words behind a bar
-            },
-            "yaxis": {"autorange": "reversed", "showgrid": False, "ticks": "", "showline": False},
-            "height": 100 + _ROW * len(sums),
-        },
+    return Chart(
+        sums.assign(text=texts),
+        "name",
+        value,
+        "bars",
+        each="part",
+        parts={part: _ink(part) for part in sums["part"]},
+        text="text",
+        y_title=_AXES[value],
+        title=_TITLES[value].replace("by layer", "by component"),
+        y_range=(0, 1.75 * float(sums[value].max() if len(sums) else 1)),  # room for the words behind a bar
+        y_format=_format(value),
+        sideways=True,
+        height=100 + _ROW * len(sums),
     )
 
 
@@ -118,44 +101,34 @@ def names(rows: pd.DataFrame) -> list[str]:
     ]
 
 
-def counted(parameters: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+def counted(parameters: pd.DataFrame) -> Chart:
     """Stacked bars of the parameters in each layer, and of those outside; parameters: of `costs.parameters`."""
     names = [
         "outside the layers" if layer is pd.NA else f"{stack} {layer}"
         for stack, layer in zip(parameters["stack"], parameters["layer"], strict=True)
     ]
-    rows = parameters.assign(name=names)
+    places = list(dict.fromkeys(names))
     colours = {"matrices": "attention", "norm": "norm", "embedding": "embedding"}
-    bars = [
-        go.Bar(
-            x=of_part["parameters"],
-            y=of_part["name"],
-            orientation="h",
-            name=part,
-            marker={"color": theme.PART[mode][colours[part]]},
-            customdata=[quantity(amount) for amount in of_part["parameters"]],
-            hovertemplate=f"%{{y}}<br>{part} %{{customdata}}<extra></extra>",
-        )
-        for part in colours
-        if len(of_part := rows[rows["part"] == part])
-    ]
-    return go.Figure(
-        bars,
-        layout={
-            "template": theme.template(mode),
-            "title": {"text": "Parameters by layer"},
-            "barmode": "stack",
-            "xaxis": {"title": {"text": "parameters"}, "tickformat": "~s"},
-            "yaxis": {"autorange": "reversed", "showgrid": False, "ticks": "", "type": "category"},
-            "legend": theme.LEGEND_ABOVE,
-            "height": 140 + _ROW * rows["name"].nunique(),
-        },
+    rows = parameters.assign(place=[places.index(name) for name in names])
+    rows = rows.sort_values("part", key=lambda part: part.map(list(colours).index), kind="stable")
+    return Chart(
+        rows,
+        "place",
+        "parameters",
+        "bars",
+        by="part",
+        parts=colours,
+        places=places,
+        y_title="parameters",
+        title="Parameters by layer",
+        y_format="~s",
+        stacked=True,
+        sideways=True,
+        height=120 + _ROW * len(places),
     )
 
 
-def by_layer(
-    breakdown: pd.DataFrame, *, value: Value = "parameters", stream: str | None = None, mode: Mode = "light"
-) -> go.Figure:
+def by_layer(breakdown: pd.DataFrame, *, value: Value = "parameters", stream: str | None = None) -> Chart:
     """Stacked bars of a stream's layers: attention's products and its element-wise work, the FFN's, then the rest.
 
     breakdown: of `costs.breakdown`. What lies outside the layers (embedding, pooler, head) is named with its sum in the
@@ -168,35 +141,31 @@ def by_layer(
         _MERGED.get((part, component)) or _ELEMENTWISE.get(part, part)
         for part, component in zip(layers["part"], layers["component"], strict=True)
     ]
-    merged = layers.assign(segment=segments).groupby(["segment", "part", "layer"], sort=False)[value].sum()
-    order = [*_COLOURS[mode], *dict.fromkeys(segments)]
-    found = {segment: group for (segment, _), group in merged.groupby(["segment", "part"], sort=False) if group.any()}
-    bars = [
-        _bar(segment, found[segment], value=value, mode=mode) for segment in dict.fromkeys(order) if segment in found
-    ]
-    sums = [(part, total) for part, total in outside.groupby("part", sort=False)[value].sum().items() if total]
-    beside = ", ".join(f"{part} {_amount(total, value, unit=False)}" for part, total in sums)
-    return go.Figure(
-        bars,
-        layout={
-            "template": theme.template(mode),
-            "title": {
-                "text": _TITLES[value],
-                "subtitle": {"text": f"outside the layers: {beside}" if beside else ""},
-            },
-            "barmode": "stack",
-            "bargap": 0.35,
-            "xaxis": {"title": {"text": "layer"}, "showgrid": False, "ticks": "", "tickformat": "d"},
-            "yaxis": {
-                "title": {"text": _AXES[value]},
-                "tickformat": _TICKS.get(value, "~s"),
-                "showline": False,
-                "ticks": "",
-            },
-            "legend": {**theme.LEGEND_BELOW, "traceorder": "normal"},
-            "margin": {"t": 76},
-            "height": 440,
-        },
+    merged = layers.assign(segment=segments, layer=layers["layer"].astype(int))
+    order = list(dict.fromkeys([*_SEGMENTS, *segments]))
+    sums = merged.groupby(["segment", "part", "layer"], sort=False)[value].sum().reset_index()
+    sums = sums[sums.groupby("segment")[value].transform("any")]
+    sums = sums.sort_values("segment", key=lambda segment: segment.map(order.index), kind="stable")
+    beside = ", ".join(
+        f"{part} {_amount(total, value, unit=False)}"
+        for part, total in outside.groupby("part", sort=False)[value].sum().items()
+        if total
+    )
+    return Chart(
+        sums,
+        "layer",
+        value,
+        "bars",
+        by="segment",
+        parts={segment: _ink(part) for segment, part in zip(sums["segment"], sums["part"], strict=True)} | _SEGMENTS,
+        x_title="layer",
+        y_title=_AXES[value],
+        title=_TITLES[value],
+        subtitle=f"outside the layers: {beside}" if beside else "",
+        y_format=_format(value),
+        below=True,
+        stacked=True,
+        height=420,
     )
 
 
@@ -318,7 +287,7 @@ def treemap(breakdown: pd.DataFrame, *, value: Value = "parameters", mode: Mode 
         texttemplate="%{label}<br>%{customdata}",
         hovertemplate="%{id}<br>%{customdata}, %{percentRoot:.1%}<extra></extra>",
         marker={
-            "colors": [_colour(part, mode) if part else quiet for part in parts.values()],
+            "colors": [theme.ink(_ink(part), mode) if part else quiet for part in parts.values()],
             "line": {"width": 1, "color": theme.BACKGROUND[mode]},
             "pad": {"t": 20, "l": 2, "r": 2, "b": 2},
         },
@@ -338,92 +307,78 @@ def treemap(breakdown: pd.DataFrame, *, value: Value = "parameters", mode: Mode 
     )
 
 
-def sharing(caches: pd.DataFrame, *, names: Sequence[str], mode: Mode = "light") -> go.Figure:
+def sharing(caches: pd.DataFrame, *, names: Sequence[str]) -> Chart:
     """Bars of the KV cache with as many keys and values as heads, with fewer that heads share, and with one.
 
     caches: of `kv_cache.shared`; names: of its rows.
     """
-    part = theme.PART[mode]
-    return go.Figure(
-        go.Bar(
-            x=caches["bytes"],
-            y=names,
-            orientation="h",
-            marker={"color": [part["k"] if own else part["out"] for own in caches["own"]]},
-            text=[
-                quantity(amount, "B") + (", this model" if own else "")
-                for amount, own in zip(caches["bytes"], caches["own"], strict=True)
-            ],
-            textposition=["inside" if 2 * amount > caches["bytes"].max() else "outside" for amount in caches["bytes"]],
-            cliponaxis=False,
-            hovertemplate="%{y}: %{text}<extra></extra>",
-        ),
-        layout={
-            "template": theme.template(mode),
-            "title": {"text": "KV cache by how heads share keys and values"},
-            "xaxis": {
-                "title": {"text": "bytes"},
-                "tickformat": "~s",
-                "range": [0, 1.3 * float(caches["bytes"].max())],
-            },
-            "yaxis": {"autorange": "reversed", "showgrid": False, "ticks": "", "showline": False},
-            "height": 110 + 40 * len(caches),
-        },
+    texts = [
+        quantity(amount, "B") + (", this model" if own else "")
+        for amount, own in zip(caches["bytes"], caches["own"], strict=True)
+    ]
+    return Chart(
+        caches.assign(name=names, text=texts),
+        "name",
+        "bytes",
+        "bars",
+        each="own",
+        parts={True: "k", False: "out"},
+        text="text",
+        y_title="bytes",
+        title="KV cache by how heads share keys and values",
+        y_range=(0, 1.5 * float(caches["bytes"].max())),
+        y_format="~s",
+        sideways=True,
+        height=110 + 40 * len(caches),
     )
 
 
 _ROOFLINE = {"fused": "SDPA", "ffn": "FFN", "projections": "q, k, v and out"}
 
 
-def roofline(work: pd.DataFrame, *, peak: float, bandwidth: float, mode: Mode = "light") -> go.Figure:
+def roofline(work: pd.DataFrame, *, peak: float, bandwidth: float) -> Chart:
     """Attainable FLOP/s against FLOPs a byte (Williams et al. 2009), and where each part of a layer stands under it.
 
     work: columns part, flops, bytes. peak: of the device, in FLOP/s; bandwidth: of its memory, in bytes/s.
     """
     intensity = work["flops"] / work["bytes"]
     ridge = peak / bandwidth
-    first, last = min(intensity.min(), ridge) / 3, max(intensity.max(), ridge) * 3
-    roof = [first, ridge, last]
-    part = theme.PART[mode]
+    roof = [min(intensity.min(), ridge) / 3, ridge, max(intensity.max(), ridge) * 3]
     alike: dict[float, list[str]] = {}  # parts at the same place are one dot with both names
-    for name, x in zip(work["part"], intensity, strict=True):
-        alike.setdefault(float(x), []).append(str(name))
-    colours = {"projections": "q", "scores": "scores", "softmax": "softmax", "mix": "mix", "fused": "out", "ffn": "ffn"}
-    return go.Figure(
-        [
-            go.Scatter(
-                x=roof,
-                y=[min(peak, bandwidth * x) for x in roof],
-                mode="lines",
-                line={"color": theme.MUTED[mode], "width": 2},
-                hoverinfo="skip",
-                showlegend=False,
-            ),
-            *(
-                go.Scatter(
-                    x=[x],
-                    y=[min(peak, bandwidth * x)],
-                    name=" and ".join(_ROOFLINE.get(name, name) for name in names),
-                    mode="markers",
-                    marker={"size": 12, "color": part[colours[names[0]]]},
-                    hovertemplate="%{x:.3~g} FLOP a byte<br>at most %{y:.3s}FLOP/s",
-                )
-                for x, names in alike.items()
-            ),
-        ],
-        layout={
-            "template": theme.template(mode),
-            "title": {"text": "Roofline"},
-            "xaxis": {"title": {"text": "FLOPs a byte moved"}, "type": "log", "tickformat": "~g", "dtick": 1},
-            "yaxis": {"title": {"text": "FLOP/s, at most"}, "type": "log", "tickformat": "~s", "dtick": 1},
-            "legend": theme.LEGEND_BELOW,
-            "height": 420,
-        },
+    for part, x in zip(work["part"], intensity, strict=True):
+        alike.setdefault(float(x), []).append(str(part))
+    names = {" and ".join(_ROOFLINE.get(part, part) for part in parts): parts[0] for parts in alike.values()}
+    table = pd.DataFrame({"x": [*roof, *alike], "part": ["roof"] * 3 + list(names)})
+    colours = {"projections": "q", "fused": "out"}
+    return Chart(
+        table.assign(y=[min(peak, bandwidth * x) for x in table["x"]]),
+        "x",
+        "y",
+        "points",
+        by="part",
+        names={"roof": ""},
+        parts={"roof": "muted"} | {name: colours.get(part, part) for name, part in names.items()},
+        marks={"roof": "curves"},
+        sizes=dict.fromkeys(names, 12),
+        x_title="FLOPs a byte moved",
+        y_title="FLOP/s, at most",
+        title="Roofline",
+        x_log=True,
+        y_log=True,
+        x_format="~g",
+        y_format="~s",
+        below=True,
+        height=420,
     )
 
 
-def _colour(part: str, mode: Mode) -> str:
-    return theme.PART[mode].get(_LIKE.get(part, part), theme.MUTED[mode])
+def _ink(part: str) -> str:
+    part = _LIKE.get(part, part)
+    return part if part in theme.PART["light"] else "muted"
+
+
+def _format(value: Value) -> str:
+    return "~g" if value == "milliseconds" else "~s"
 
 
 def _of_stream(breakdown: pd.DataFrame, stream: str | None) -> pd.DataFrame:
@@ -443,22 +398,6 @@ def _amount(amount: float, value: Value, *, unit: bool = True) -> str:
 
 def _share(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.2g} %"
-
-
-def _bar(segment: str, amounts: pd.Series, *, value: Value, mode: Mode) -> go.Bar:
-    layers = amounts.index.get_level_values("layer")
-    part = amounts.index.get_level_values("part")[0]
-    return go.Bar(
-        x=layers.to_numpy(dtype=int),
-        y=amounts.to_numpy(),
-        name=segment,
-        marker={
-            "color": _COLOURS[mode].get(segment, _colour(part, mode)),
-            "line": {"width": 0.5, "color": theme.BACKGROUND[mode]},
-        },
-        customdata=[_amount(amount, value) for amount in amounts],
-        hovertemplate=f"layer %{{x}}<br>{segment} %{{customdata}}<extra></extra>",
-    )
 
 
 def _line(name: str, flops: pd.Series, colour: str, dash: str, *, width: float = 2) -> go.Scatter:

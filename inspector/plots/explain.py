@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
+import pandas as pd
 
 from inspector.explain import Explanation, Step
 from inspector.plots import theme
 from inspector.plots.attention import title
+from inspector.plots.chart import Chart, Panels
 from inspector.plots.scene import Box, Line, Mark, Scene, Text, width
 from inspector.plots.theme import Mode
 from inspector.text import cut, signed, visible
@@ -61,7 +63,7 @@ def seen_keys(cell: Explanation, *, most: int) -> list[int]:
     return sorted([cell.key, *others[: most - 1]])
 
 
-def vectors(cell: Explanation, *, largest_first: bool = False, mode: Mode = "light") -> go.Figure:
+def vectors(cell: Explanation, *, largest_first: bool = False) -> Panels:
     """Three rows of bars over the E dimensions of the head: q, k, and the product that each dimension adds.
 
     Products above zero are indigo, those below amber; those that together reach 80 % of the dot product are in full
@@ -72,36 +74,23 @@ def vectors(cell: Explanation, *, largest_first: bool = False, mode: Mode = "lig
     if not width:
         raise ValueError("this attention was seen as scores alone, so there are no vectors to draw")
     order = np.argsort(-np.abs(cell.products), kind="stable") if largest_first else np.arange(width)
-    names = [str(dimension) for dimension in order]
-    ends = theme.DIVERGING[mode]
-    faint = np.where(np.isin(order, cell.carriers()), 1.0, _FAINT)
-    part = theme.PART[mode]
-    rows = (
-        ("q", cell.q, part["q"], 1.0),
-        ("k", cell.k, part["k"], 1.0),
-        ("product", cell.products, np.where(cell.products[order] > 0, ends[-2], ends[1]), faint),
+    rows = pd.DataFrame({"q": cell.q, "k": cell.k, "product": cell.products}).iloc[order]
+    rows = rows.assign(
+        place=range(width), above=rows["product"] > 0, opacity=np.where(np.isin(order, cell.carriers()), 1.0, _FAINT)
     )
-    figure = make_subplots(rows=3, shared_xaxes=True, vertical_spacing=0.06)
-    for row, (name, values, colour, opacity) in enumerate(rows, start=1):
-        figure.add_bar(
-            x=names,
-            y=values[order],
-            marker={"color": colour, "opacity": opacity, "line": {"width": 0}},
-            hovertemplate=f"dimension %{{x}}<br>{name} %{{y:.9~g}}<extra></extra>",
-            row=row,
-            col=1,
-        )
-        figure.update_yaxes(title_text=name, zeroline=True, zerolinecolor=theme.MUTED[mode], nticks=4, row=row, col=1)
-    figure.update_xaxes(type="category", showgrid=False, ticks="", showticklabels=False)
-    title = "dimension of the head, largest product first" if largest_first else "dimension of the head"
-    step = -(-width // 32)
-    figure.update_xaxes(
-        title_text=title, showticklabels=True, tickangle=0, tickvals=names[::step], ticktext=names[::step], row=3, col=1
+    both = Chart(
+        rows,
+        "place",
+        "q",
+        "bars",
+        parts={"q": "q", "k": "k", True: "diverging 11", False: "diverging 1"},
+        places=[str(dimension) for dimension in order],
+        x_title="dimension of the head, largest product first" if largest_first else "dimension of the head",
+        y_marks={"": 0},
     )
-    figure.update_layout(
-        template=theme.template(mode), height=380, bargap=0.15, showlegend=False, margin={"t": 12}, hovermode="x"
-    )
-    return figure
+    charts = [replace(both, y=name, y_title=name) for name in ("q", "k")]
+    charts.append(replace(both, y="product", y_title="product", each="above", opacity="opacity"))
+    return Panels(charts, "", height=424)
 
 
 _WIDTH, _HEIGHT, _MARGIN = 1280, 720, 48

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -12,6 +13,7 @@ import plotly.graph_objects as go
 from inspector.generating import Step
 from inspector.generating.writing import Candidate
 from inspector.plots import theme
+from inspector.plots.chart import Chart
 from inspector.plots.theme import Mode
 from inspector.text import number, visible
 
@@ -77,52 +79,33 @@ def _told_apart(candidate: Candidate, shown: Sequence[Candidate]) -> str:
     return unicodedata.name(mark, "").lower()
 
 
-def cache(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+def cache(table: pd.DataFrame) -> Chart:
     """Bytes in the KV cache after each step, as measured.
 
     table: columns step and cache_bytes.
     """
-    return go.Figure(
-        go.Bar(
-            x=table["step"],
-            y=table["cache_bytes"],
-            marker={"color": theme.PART[mode]["k"]},
-            hovertemplate="step %{x}<br>%{y:,} bytes<extra></extra>",
-        ),
-        layout=_by_step("KV cache after each step, measured", "bytes", mode=mode),
-    )
+    chart = Chart(table, "step", "cache_bytes", "bars", parts={"cache_bytes": "k"}, x_title="step", y_title="bytes")
+    return replace(chart, title="KV cache after each step, measured", y_format="~s", from_zero=True, height=340)
 
 
-def flops(table: pd.DataFrame, *, amount: Amount = "flops", mode: Mode = "light") -> go.Figure:
+def flops(table: pd.DataFrame, *, amount: Amount = "flops") -> Chart:
     """FLOPs of each step, or all up to it ("total"), with the cache and without.
 
     table: of `Written.table`, or of `decoding_costs.by_step`.
     """
-    title = "FLOPs of each step" if amount == "flops" else "FLOPs up to each step"
-    lines = [
-        go.Scatter(
-            x=table["step"],
-            y=table[f"{amount}_{kind}"],
-            name=name,
-            mode="lines+markers",
-            line={"color": colour, "dash": dash, "width": 2},
-            marker={"size": 5},
-            hovertemplate=f"step %{{x}}<br>%{{y:,}} FLOPs {name}<extra></extra>",
-        )
-        for kind, name, colour, dash in (
-            ("uncached", "without the cache", theme.MUTED[mode], "dash"),
-            ("cached", "with the cache", theme.PRIMARY[mode], "solid"),
-        )
-    ]
-    return go.Figure(lines, layout=_by_step(title, "FLOPs", mode=mode))
-
-
-def _by_step(title: str, unit: str, *, mode: Mode) -> dict[str, Any]:
-    return {
-        "template": theme.template(mode),
-        "title": {"text": title},
-        "xaxis": {"title": {"text": "step"}, "showgrid": False, "tickformat": "d"},
-        "yaxis": {"title": {"text": unit}, "tickformat": "~s", "rangemode": "tozero"},
-        "legend": {**theme.LEGEND_BELOW, "y": -0.3},
-        "height": 340,
-    }
+    return Chart(
+        table.melt("step", [f"{amount}_uncached", f"{amount}_cached"], "way", "flops"),
+        "step",
+        "flops",
+        by="way",
+        names={f"{amount}_uncached": "without the cache", f"{amount}_cached": "with the cache"},
+        parts={f"{amount}_uncached": "muted", f"{amount}_cached": "primary"},
+        styles={f"{amount}_uncached": 1},
+        x_title="step",
+        y_title="FLOPs",
+        title="FLOPs of each step" if amount == "flops" else "FLOPs up to each step",
+        y_format="~s",
+        from_zero=True,
+        below=True,
+        height=340,
+    )

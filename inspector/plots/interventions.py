@@ -6,10 +6,12 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from inspector.interventions import Guess, Prediction
 from inspector.plots import theme
+from inspector.plots.chart import Chart
 from inspector.plots.theme import Mode
 from inspector.text import cut, number, visible
 
@@ -115,8 +117,7 @@ def moved(
     names: tuple[str, str] = ("seen", "masked"),
     title: str = "How far each hidden state turned",
     quantity: str = "1 − cosine",
-    mode: Mode = "light",
-) -> go.Figure:
+) -> Chart:
     """Draw how far each token's last hidden state turned, 1 - cosine [T], as bars; the masked tokens stand out in rose.
 
     names: of the other tokens, and of the masked tokens. title, quantity: where another quantity [T] is drawn.
@@ -125,33 +126,24 @@ def moved(
     """
     if len(turned) != len(tokens):
         raise ValueError(f"{len(turned)} values do not fit {len(tokens)} tokens; give one for each")
-    part = theme.PART[mode]
     places = np.arange(len(tokens))
-    figure = go.Figure()
-    for name, colour, hidden in ((names[0], part["residual"], False), (names[1], part["prediction"], True)):
-        chosen = np.isin(places, list(masked)) == hidden
-        figure.add_bar(
-            x=[theme.token_names(tokens)[place] for place in places[chosen]],
-            y=turned[chosen],
-            name=name,
-            marker={"color": colour, "pattern": {"shape": "/" if hidden else ""}},
-            hovertemplate=f"%{{x}}<br>{quantity} %{{y:.3g}}<extra></extra>",
-        )
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text=title,
-        xaxis={
-            **theme.token_axis(tokens, title="token"),
-            "tickangle": -45,
-            "categoryorder": "array",
-            "categoryarray": theme.token_names(tokens),
-        },
-        yaxis={"title": {"text": quantity}, "rangemode": "tozero", "tickformat": ".3~g"},
-        legend=theme.LEGEND_ABOVE,
-        showlegend=len(masked) > 0,
-        margin={"t": 76},
-        bargap=0.2,
-        height=340,
+    rows = pd.DataFrame({"place": places, "turned": turned, "masked": np.isin(places, list(masked))})
+    return Chart(
+        rows.sort_values("masked", kind="stable"),
+        "place",
+        "turned",
+        "bars",
+        by="masked",
+        names=dict(enumerate(names)),
+        parts={False: "residual", True: "prediction"},
+        styles={True: 1},
+        tokens=tokens,
+        listed=bool(masked),
+        x_title="token",
+        y_title=quantity,
+        title=title,
+        from_zero=True,
+        height=320,
     )
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
+from dataclasses import replace
 
-from inspector.plots import theme
-from inspector.plots.theme import Mode
+import pandas as pd
+
+from inspector.plots.chart import Chart, Panels
 
 _LOG = 20  # times the smallest value that the largest must be for an axis of powers of ten
-_STYLES = {"A": ("attention", "solid"), "B": ("ffn", "dash")}  # indigo and amber, as in every comparison
+_PARTS, _STYLES = {"A": "attention", "B": "ffn"}, {"A": 0, "B": 1}  # indigo and amber, as in every comparison
+_SHARE = (-0.03, 1.03)
 
 
-def curves(table: pd.DataFrame, *, steps: int, unit: str = "digit", mode: Mode = "light") -> go.Figure:
+def curves(table: pd.DataFrame, *, steps: int, unit: str = "digit") -> Panels:
     """Loss (nats per digit), share of digits right and share of texts without a mistake, A solid and B dashed.
 
     table: of `lab.curves`; where it has induction scores they are a fourth panel. With several seeds each is a thin
@@ -23,174 +23,132 @@ def curves(table: pd.DataFrame, *, steps: int, unit: str = "digit", mode: Mode =
     panels = {"loss": f"loss, nats per {unit}", "token_accuracy": f"{unit}s right", "exact_accuracy": "texts right"}
     if "induction" in table and table["induction"].notna().any():
         panels["induction"] = "induction score"
-    figure = make_subplots(rows=len(panels), shared_xaxes=True, vertical_spacing=0.06)
-    for side, (part, dash) in _STYLES.items():
-        rows = table[table["side"] == side]
-        for row, (value, _) in enumerate(panels.items(), start=1):
-            wide = rows.pivot_table(index="step", columns="seed", values=value, dropna=False)
-            line = {"color": theme.PART[mode][part], "dash": dash}
-            several = wide.shape[1] > 1
-            for seed in wide.columns if several else ():
-                figure.add_scatter(
-                    x=wide.index,
-                    y=wide[seed],
-                    row=row,
-                    col=1,
-                    mode="lines",
-                    opacity=0.45,
-                    line={**line, "width": 1},
-                    showlegend=False,
-                    hovertemplate=f"{side}, seed {seed}, step %{{x}}: %{{y:.3g}}<extra></extra>",
-                )
-            mean = wide.mean(axis=1, skipna=False).dropna()
-            figure.add_scatter(
-                x=mean.index,
-                y=mean,
-                row=row,
-                col=1,
-                name=f"{side}, mean of {wide.shape[1]} seeds" if several else side,
-                legendgroup=side,
-                showlegend=row == 1,
-                mode="lines",
-                line={**line, "width": 2.5},
-                hovertemplate=f"{side}{' mean' if several else ''}, step %{{x}}: %{{y:.3g}}<extra></extra>",
-            )
-    for row, (value, title) in enumerate(panels.items(), start=1):
-        figure.update_yaxes(title_text=title, row=row, col=1)
+    seeds = table.groupby("side")["seed"].nunique()
+    lines = table.assign(line=[f"{side}{seed}" for side, seed in zip(table["side"], table["seed"], strict=True)])
+    thin = lines[lines["side"].map(seeds) > 1].assign(opacity=0.45)
+    names = {side: f"{side}, mean of {count} seeds" if count > 1 else side for side, count in seeds.items()}
+    names |= dict.fromkeys(thin["line"], "")
+    charts = []
+    for value, title in panels.items():
+        means = [_mean(rows, value) for _, rows in table.groupby("side")]
+        rows = pd.concat([thin, *means]).sort_values("side", kind="stable")
+        side = dict(zip(rows["line"], rows["side"], strict=True))
+        chart = Chart(
+            rows,
+            "step",
+            value,
+            "curves",
+            by="line",
+            names=names,
+            parts={line: _PARTS[of] for line, of in side.items()},
+            styles={line: _STYLES[of] for line, of in side.items()},
+            sizes={**dict.fromkeys(side, 1), "A": 2.5, "B": 2.5},
+            opacity="opacity",
+            hover={"seed": "seed"},
+            x_title="step",
+            y_title=title,
+            x_range=(0, steps),
+        )
         if value == "loss":
-            figure.update_yaxes(rangemode="tozero", row=row, col=1)
+            charts.append(replace(chart, from_zero=True))
         else:
-            figure.update_yaxes(range=[-0.03, 1.03], tickformat="" if value == "induction" else ".0%", row=row, col=1)
-    figure.update_xaxes(range=[0, steps])
-    figure.update_xaxes(title_text="step", row=len(panels), col=1)
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text="A and B while they learn",
-        legend=theme.LEGEND_ABOVE,
-        margin={"t": 76},
-        height=520 if len(panels) == 3 else 640,
-    )
+            charts.append(replace(chart, y_range=_SHARE, y_format="" if value == "induction" else ".0%"))
+    return Panels(charts, "A and B while they learn", height=500 if len(panels) == 3 else 620)
 
 
-def places(table: pd.DataFrame, *, unit: str = "digit", guessed: float, mode: Mode = "light") -> go.Figure:
+def _mean(rows: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Average one side's seeds, over the steps that all of them have."""
+    wide = rows.pivot_table(index="step", columns="seed", values=value, dropna=False)
+    mean = wide.mean(axis=1, skipna=False).dropna().rename(value).reset_index()
+    side = rows["side"].iloc[0]
+    return mean.assign(side=side, line=side, opacity=1.0, seed="mean" if wide.shape[1] > 1 else wide.columns[0])
+
+
+def places(table: pd.DataFrame, *, unit: str = "digit", guessed: float) -> Chart:
     """Share of texts in which each place of the answer is right, A solid and B dashed, means over seeds.
 
     table: of `lab.places`, of one tested length; guessed: the share that naming symbols at random gets right, dotted.
     """
-    figure = go.Figure()
-    for side, (part, dash) in _STYLES.items():
-        means = table[table["side"] == side].groupby("place")["right"].mean()
-        figure.add_scatter(
-            x=means.index,
-            y=means,
-            name=side,
-            mode="lines+markers",
-            line={"color": theme.PART[mode][part], "dash": dash, "width": 2.5},
-            hovertemplate=f"{side}, place %{{x}} of the answer: %{{y:.1%}}<extra></extra>",
-        )
-    figure.add_hline(y=guessed, line={"color": theme.MUTED[mode], "dash": "dot", "width": 1.5})
-    figure.add_annotation(
-        text="named at random",
-        font={"color": theme.MUTED[mode]},
-        showarrow=False,
-        x=1,
-        xref="paper",
-        xanchor="right",
-        y=guessed,
-        yanchor="bottom",
-    )
-    figure.update_yaxes(title_text=f"{unit} right", range=[-0.03, 1.03], tickformat=".0%")
-    figure.update_xaxes(title_text="place in the answer", tick0=1, dtick=1 + table["place"].nunique() // 17)
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text=f"Each {unit} of the answer by its place",
-        legend=theme.LEGEND_ABOVE,
-        margin={"t": 76},
-        height=320,
+    return Chart(
+        table.groupby(["side", "place"])["right"].mean().reset_index(),
+        "place",
+        "right",
+        by="side",
+        parts=_PARTS,
+        styles=_STYLES,
+        sizes=dict.fromkeys(_PARTS, 2.5),
+        x_title="place in the answer",
+        y_title=f"{unit} right",
+        title=f"Each {unit} of the answer by its place",
+        y_marks={"named at random": guessed},
+        y_range=_SHARE,
+        y_format=".0%",
     )
 
 
-def depth(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+def depth(table: pd.DataFrame) -> Panels:
     """Length of the gradient in each layer and size of the residual stream after it, before training and at the end.
 
     table: of `lab.layers`, means over seeds; A indigo, B amber; before the first step dotted, at the last measured step
     in the side's own line style.
     """
     panels = {"gradient": "gradient of the layer", "size": "residual stream after it"}
-    figure = make_subplots(rows=len(panels), shared_xaxes=True, vertical_spacing=0.08)
-    for side, (part, dash) in _STYLES.items():
-        rows = table[table["side"] == side]
-        moments = sorted({rows["step"].min(), rows["step"].max()}) if len(rows) else []
-        for step in moments:
-            means = rows[rows["step"] == step].groupby("place")[[*panels]].mean()
-            for row, value in enumerate(panels, start=1):
-                figure.add_scatter(
-                    x=means.index,
-                    y=means[value],
-                    row=row,
-                    col=1,
-                    name=f"{side}, before training" if step == 0 else f"{side}, step {step}",
-                    legendgroup=f"{side} {step}",
-                    showlegend=row == 1,
-                    mode="lines+markers",
-                    opacity=0.7 if step == 0 else 1,
-                    line={"color": theme.PART[mode][part], "dash": "dot" if step == 0 else dash},
-                    hovertemplate=f"{side}, step {step}, layer %{{x}}: %{{y:.3g}}<extra></extra>",
-                )
-    for row, (value, title) in enumerate(panels.items(), start=1):
+    ends = table.groupby("side")["step"].transform
+    means = table[(table["step"] == ends("min")) | (table["step"] == ends("max"))]
+    means = means.groupby(["side", "step", "place"])[[*panels]].mean().reset_index()
+    names = [
+        f"{side}, before training" if step == 0 else f"{side}, step {step}"
+        for side, step in zip(means["side"], means["step"], strict=True)
+    ]
+    means = means.assign(line=names, opacity=means["step"].eq(0).map({True: 0.7, False: 1.0}))
+    charts = []
+    for value, title in panels.items():
         positive = table[value][table[value] > 0]
         wide = len(positive) > 0 and positive.max() > _LOG * positive.min()
-        figure.update_yaxes(title_text=title, row=row, col=1)
-        if wide:
-            figure.update_yaxes(type="log", exponentformat="power", row=row, col=1)
-        else:
-            figure.update_yaxes(rangemode="tozero", row=row, col=1)
-    figure.update_xaxes(tick0=0, dtick=1 + table["place"].nunique() // 10)
-    figure.update_xaxes(title_text="layer", row=len(panels), col=1)
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text="Gradient and residual stream by depth",
-        legend=theme.LEGEND_ABOVE,
-        margin={"t": 76},
-        height=520,
-    )
+        chart = Chart(
+            means,
+            "place",
+            value,
+            by="line",
+            parts={name: _PARTS[name[0]] for name in names},
+            styles={name: 2 if "before" in name else _STYLES[name[0]] for name in names},
+            opacity="opacity",
+            x_title="layer",
+            y_title=title,
+            y_log=wide,
+            from_zero=not wide,
+        )
+        charts.append(chart)
+    return Panels(charts, "Gradient and residual stream by depth", height=500)
 
 
-def drift(table: pd.DataFrame, *, steps: int, mode: Mode = "light") -> go.Figure:
+def drift(table: pd.DataFrame, *, steps: int) -> Panels:
     """Mean and deviation of the FFN's inner units by step, and the share of units that are off for every token.
 
     table: of `lab.layers`, means over seeds, of the first layer (thin) and the last (thick).
     """
     panels = {"mean": "mean", "deviation": "deviation", "off": "units that are off"}
-    figure = make_subplots(rows=len(panels), shared_xaxes=True, vertical_spacing=0.08)
-    for side, (part, dash) in _STYLES.items():
-        rows = table[table["side"] == side]
-        for place in sorted({rows["place"].min(), rows["place"].max()}) if len(rows) else ():
-            of_layer = rows[rows["place"] == place]
-            means = of_layer.groupby("step")[[*panels]].mean()
-            name = f"{side}, {of_layer['layer'].iloc[0]}"
-            for row, value in enumerate(panels, start=1):
-                figure.add_scatter(
-                    x=means.index,
-                    y=means[value],
-                    row=row,
-                    col=1,
-                    name=name,
-                    legendgroup=name,
-                    showlegend=row == 1,
-                    mode="lines",
-                    line={"color": theme.PART[mode][part], "dash": dash, "width": 1.2 if place == 0 else 2.5},
-                    hovertemplate=f"{name}, step %{{x}}: %{{y:.3g}}<extra></extra>",
-                )
-    for row, title in enumerate(panels.values(), start=1):
-        figure.update_yaxes(title_text=title, row=row, col=1)
-    figure.update_yaxes(range=[-0.03, 1.03], tickformat=".0%", row=len(panels), col=1)
-    figure.update_xaxes(range=[0, steps])
-    figure.update_xaxes(title_text="step", row=len(panels), col=1)
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text="Inner units of the FFN, before the activation",
-        legend=theme.LEGEND_ABOVE,
-        margin={"t": 76},
-        height=520,
-    )
+    ends = table.groupby("side")["place"].transform
+    means = table[(table["place"] == ends("min")) | (table["place"] == ends("max"))]
+    means = means.groupby(["side", "place", "layer", "step"])[[*panels]].mean().reset_index()
+    means = means.assign(line=means["side"] + ", " + means["layer"])
+    first = set(means["line"][means["place"] == 0])
+    charts = [
+        Chart(
+            means,
+            "step",
+            value,
+            "curves",
+            by="line",
+            parts={line: _PARTS[line[0]] for line in means["line"]},
+            styles={line: _STYLES[line[0]] for line in means["line"]},
+            sizes={line: 1.2 if line in first else 2.5 for line in means["line"]},
+            x_title="step",
+            y_title=title,
+            x_range=(0, steps),
+            y_range=_SHARE if value == "off" else None,
+            y_format=".0%" if value == "off" else "",
+        )
+        for value, title in panels.items()
+    ]
+    return Panels(charts, "Inner units of the FFN, before the activation", height=500)

@@ -1,14 +1,12 @@
-"""A batch through several norms as figures: its cells and its positions; and untrained depth."""
+"""A batch as cells: its tokens and its padding."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
@@ -16,7 +14,6 @@ from inspector.text import visible
 
 _MOST_NAMED = 26  # columns whose cells have room for their token
 _LETTERS = 140  # of a row of cells, at the page's width
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 
 def cells(
@@ -66,63 +63,3 @@ def cells(
         "height": 150 + 30 * texts,
     }
     return go.Figure(drawn, layout=layout)
-
-
-def by_position(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
-    """Draw how many texts reach each column, and the deviation that BatchNorm finds there; table: of `by_position`."""
-    figure = make_subplots(rows=2, shared_xaxes=True, vertical_spacing=0.1)
-    figure.add_bar(
-        x=table["position"],
-        y=table["count"],
-        row=1,
-        col=1,
-        marker={"color": theme.PART[mode]["residual"]},
-        hovertemplate="column %{x}: %{y} texts<extra></extra>",
-    )
-    figure.add_scatter(
-        x=table["position"],
-        y=table["deviation"],
-        row=2,
-        col=1,
-        mode="lines+markers",
-        line={"color": theme.PART[mode]["norm"], "width": 2},
-        hovertemplate="column %{x}: deviation %{y:.3g}<extra></extra>",
-    )
-    figure.update_yaxes(title_text="texts", row=1, col=1, rangemode="tozero")
-    figure.update_yaxes(title_text="deviation", row=2, col=1, rangemode="tozero")
-    figure.update_xaxes(title_text="column", row=2, col=1)
-    return figure.update_layout(
-        template=theme.template(mode), title_text="BatchNorm by position", showlegend=False, height=380
-    )
-
-
-def through_depth(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
-    """Draw activation, gradient and likeness of tokens by layer, a line per stack; table: of `through_depth`."""
-    figure = make_subplots(rows=3, shared_xaxes=True, vertical_spacing=0.06)
-    colours = theme.HEADS[mode]
-    panels = (("activation", "activation"), ("gradient", "gradient"), ("cosine", "cosine"))
-    for number, (name, rows) in enumerate(table.groupby("stack", sort=False)):
-        for row, (value, _) in enumerate(panels, start=1):
-            figure.add_scatter(
-                x=rows["layer"],
-                y=rows[value],
-                row=row,
-                col=1,
-                name=str(name),
-                legendgroup=str(name),
-                showlegend=row == 1,
-                mode="lines",
-                line={"color": colours[number], "dash": _DASHES[number], "width": 2},
-                hovertemplate=f"{name}<br>layer %{{x}}: {value} %{{y:.3g}}<extra></extra>",
-            )
-    for row, (value, title) in enumerate(panels, start=1):
-        axis = {"type": "log", "exponentformat": "power", "nticks": 6} if value != "cosine" else {}
-        figure.update_yaxes(title_text=title, row=row, col=1, **axis)
-    figure.update_xaxes(title_text="after layer (−1: the embedding)", row=3, col=1)
-    return figure.update_layout(
-        template=theme.template(mode),
-        title={"text": "24 untrained layers", "subtitle": {"text": "untrained: no model of the list is drawn here"}},
-        legend=theme.LEGEND_BELOW,
-        margin={"t": 76},
-        height=720,
-    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import plotly.graph_objects as go
@@ -80,7 +80,28 @@ HEADS: dict[Mode, tuple[str, ...]] = {
 }
 """The colours of several heads in one picture, after Okabe & Ito 2008: every kind of colour vision tells them apart."""
 
+POSITIONS: dict[Mode, tuple[str, ...]] = {
+    "light": ("#58016d", "#72018b", "#8721a1", "#9b3ab7", "#b04fcc", "#c665e3", "#dc7af9", "#e79cfe"),
+    "dark": ("#f7deff", "#efbeff", "#e89cff", "#d684ee", "#c070d9", "#ac5cc3", "#9748af", "#83349a"),
+}
+"""The violet of positions from strong to faint in equal steps of lightness, for as many curves as stay apart."""
+
+SCALES: Mapping[str, Mapping[Any, tuple[str, ...]]] = {
+    "sequential": SEQUENTIAL,
+    "diverging": DIVERGING,
+    "heads": HEADS,
+    "positions": POSITIONS,
+}
 MOST_TICKS = 40
+
+
+def ink(name: str, mode: Mode) -> str:
+    """Return the colour of a part of a model, of "text", "muted" and "primary", or a scale's stop, "sequential 7"."""
+    scale, _, stop = name.partition(" ")
+    if stop:
+        return SCALES[scale][mode][int(stop)]
+    others = {"text": TEXT[mode], "muted": MUTED[mode], "primary": PRIMARY[mode]}
+    return (others | PART[mode])[name]
 
 
 def template(mode: Mode) -> go.layout.Template:

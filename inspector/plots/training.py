@@ -5,7 +5,6 @@ At the moments of a replay the axis is even: they lie close together in the firs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import log10
 from typing import Any, Literal
 
@@ -15,11 +14,11 @@ from plotly.subplots import make_subplots
 
 from inspector import text
 from inspector.plots import theme
+from inspector.plots.chart import Chart
 from inspector.plots.theme import Mode
 
 Along = Literal["linear", "log"]
 
-DECAY_DASH = {"linear": "dash", "cosine": "dot", "noam": "dashdot", "late": "longdash"}
 MEASURES = {
     "entropy": "entropy (nats)",
     "self": "weight on the token itself",
@@ -32,49 +31,38 @@ MEASURES = {
     "information": "information (nats)",
 }
 """A measure of heads.py and the title of its axis."""
-NORM_DASH = {"q": "solid", "k": "dash", "v": "dot", "out": "dashdot", "up": "solid", "gate": "dot", "down": "dash"}
-PART_NAMES = {"attention": "attention", "cross_attention": "cross-attention", "ffn": "FFN"}
-PANEL = 150  # pixels of one small panel
 
 
-def schedule(table: pd.DataFrame, *, decay: str, measured: pd.DataFrame, mode: Mode = "light") -> go.Figure:
+def schedule(table: pd.DataFrame, *, decay: str, measured: pd.DataFrame) -> Chart:
     """The learning rate by step: the recipe's decay strong, the others thin, the rates that were measured as points.
 
     table: of `learning.schedules`. measured: of `learning.curves`, or empty.
     """
-    others = [name for name in DECAY_DASH if name != decay]
-    figure = go.Figure()
-    for name in (*others, decay):
-        own = name == decay
-        figure.add_scatter(
-            x=table["step"],
-            y=table[name],
-            name=f"{name}, used" if own else name,
-            mode="lines",
-            line={
-                "color": theme.PRIMARY[mode] if own else theme.MUTED[mode],
-                "dash": "solid" if own else DECAY_DASH[name],
-                "width": 5 if own else 1,
-            },
-            opacity=0.5 if own else 1.0,
-            hovertemplate=f"step %{{x:,d}}<br>{name} %{{y:.3g}}<extra></extra>",
-        )
-    figure.add_scatter(
-        x=measured["step"],
-        y=measured["learning_rate"],
-        name="measured",
-        mode="markers",
-        marker={"size": 3, "color": theme.TEXT[mode]},
-        hovertemplate="step %{x:,d}<br>measured %{y:.4g}<extra></extra>",
-    )
-    return figure.update_layout(
-        template=theme.template(mode),
-        title={"text": "Learning rate by step", "subtitle": {"text": "thin: the same warm-up and peak, other decays"}},
-        xaxis={"title": {"text": "step"}, "tickformat": ",d", "rangemode": "tozero"},
-        yaxis={"title": {"text": "learning rate"}, "tickformat": ".2~g", "rangemode": "tozero"},
-        legend=theme.LEGEND_BELOW,
-        margin={"t": 76},
-        height=380,
+    others = [name for name in ("linear", "cosine", "noam", "late") if name != decay]
+    rows = table.melt("step", [*others, decay], "decay", "rate")
+    points = measured.assign(decay="measured", rate=measured["learning_rate"])[["step", "decay", "rate"]]
+    every = pd.concat([rows, points])
+    return Chart(
+        every.assign(opacity=(every["decay"] == decay).map({True: 0.5, False: 1.0})),
+        "step",
+        "rate",
+        "curves",
+        by="decay",
+        names={decay: f"{decay}, used"},
+        parts={**dict.fromkeys(others, "muted"), decay: "primary", "measured": "text"},
+        styles={name: at for at, name in enumerate(("linear", "cosine", "noam", "late"), start=1) if name != decay},
+        marks={"measured": "points"},
+        sizes={**dict.fromkeys(others, 1), decay: 5, "measured": 3},
+        opacity="opacity",
+        x_title="step",
+        y_title="learning rate",
+        title="Learning rate by step",
+        subtitle="thin: the same warm-up and peak, other decays",
+        x_format=",d",
+        y_format=".2~g",
+        from_zero=True,
+        below=True,
+        height=360,
     )
 
 
@@ -141,9 +129,7 @@ def curves(
     )
 
 
-def head_measures(
-    table: pd.DataFrame, *, measure: str, layer: int, head: int, step: int, mode: Mode = "light"
-) -> go.Figure:
+def head_measures(table: pd.DataFrame, *, measure: str, layer: int, head: int, step: int) -> Chart:
     """Draw one measure of all heads of a layer at every moment, the open head strong, the chosen step marked.
 
     table: of `learning.measures`. Raises ValueError for a measure that means nothing there.
@@ -152,114 +138,30 @@ def head_measures(
     if rows[measure].isna().all():
         raise ValueError(f"{measure} means nothing in the stream {rows['stream'].iloc[0]}")
     steps = sorted(rows["step"].unique())
-    figure = go.Figure()
-    numbers = sorted(rows["head"].unique())
-    for number in sorted(numbers, key=lambda number: number == head):  # the open one last: on top
-        own = number == head
-        values = rows[rows["head"] == number].sort_values("step")
-        figure.add_scatter(
-            x=list(range(len(steps))),
-            y=values[measure],
-            customdata=values[["step", "label"]],
-            name=f"head {number}",
-            mode="lines+markers",
-            line={"color": theme.PART[mode]["attention" if own else "residual"], "width": 3 if own else 1},
-            marker={"size": 7 if own else 4},
-            opacity=1.0 if own else 0.6,
-            showlegend=False,
-            hovertemplate=f"head {number}, step %{{customdata[0]:,d}}<br>{measure} %{{y:.3g}}<br>"
-            "mostly %{customdata[1]}<extra></extra>",
-        )
-    figure.add_shape(**_line(steps.index(step), mode))
-    return figure.update_layout(
-        template=theme.template(mode),
-        title={
-            "text": f"The heads of layer {layer} as they learned",
-            "subtitle": {"text": f"The strong line is head {head}; the moments stand evenly spaced"},
-        },
-        xaxis=_moments(steps),
-        yaxis={"title": {"text": MEASURES[measure]}, "rangemode": "tozero"},
-        margin={"t": 76},
-        height=380,
+    own = rows["head"] == head
+    rows = rows.assign(place=rows["step"].map(steps.index), open=own, opacity=own.map({True: 1.0, False: 0.6}))
+    heads = sorted(rows["head"].unique())
+    return Chart(
+        rows.sort_values(["open", "head", "step"]),  # the open one last: on top
+        "place",
+        measure,
+        by="head",
+        names={number: f"head {number}" for number in heads},
+        parts={number: "attention" if number == head else "residual" for number in heads},
+        sizes={number: 3 if number == head else 1 for number in heads},
+        opacity="opacity",
+        hover={"label": "mostly"},
+        listed=False,
+        x_title="step",
+        y_title=MEASURES[measure],
+        title=f"The heads of layer {layer} as they learned",
+        subtitle=f"The strong line is head {head}; the moments stand evenly spaced",
+        x_marks={"": steps.index(step)},
+        places=[f"{moment:,}" for moment in steps],
+        x_range=(-0.3, len(steps) - 0.7),
+        from_zero=True,
+        height=360,
     )
-
-
-def norms(table: pd.DataFrame, *, stream: str, step: int, mode: Mode = "light") -> go.Figure:
-    """Draw how much every matrix of a stream's layers grew, a panel per layer; the last panel has the other matrices.
-
-    table: of `learning.norms`. 1 is the size at the start. A decoder's layers have two attentions: stream "cross" shows
-    the one over the source.
-    """
-    stack = "encoder" if stream == "encoder" else "decoder"
-    hidden = "attention" if stream == "cross" else "cross_attention"
-    inside = table[(table["stack"] == stack) & table["layer"].notna() & (table["part"] != hidden)]
-    outside = table[table["layer"].isna()]
-    layers = sorted(inside["layer"].unique())
-    panels = [(f"layer {layer}", inside[inside["layer"] == layer]) for layer in layers]
-    if not outside.empty:
-        panels.append(("outside the layers", outside))
-    figure = make_subplots(
-        rows=len(panels), shared_xaxes=True, vertical_spacing=0.25 / len(panels), subplot_titles=[n for n, _ in panels]
-    )
-    steps = sorted(table["step"].unique())
-    named = set[str]()
-    for row, (_, rows) in enumerate(panels, start=1):
-        for (part, component), values in rows.groupby(["part", "component"], sort=False):
-            name = f"{PART_NAMES.get(part, part)} {component}"
-            _growth(figure, values, name, part, component, row=row, legend=name not in named, mode=mode)
-            named.add(name)
-        figure.add_shape(**_line(steps.index(step), mode), row=row, col=1)
-    figure.update_annotations(x=0, xanchor="left", font={"size": 13, "color": theme.MUTED[mode]})
-    figure.update_xaxes(**{key: value for key, value in _moments(steps).items() if key != "title"})
-    figure.update_xaxes(title_text="step", row=len(panels), col=1)
-    figure.update_yaxes(tickformat=".2~f")
-    for row in range(2, len(layers) + 1):
-        figure.update_yaxes(matches="y", row=row, col=1)  # layers are compared; an embedding may grow far more
-    return figure.update_layout(
-        template=theme.template(mode),
-        title={"text": "How the matrices grew", "subtitle": {"text": "L2 norm over the norm at the start, no unit"}},
-        legend={**theme.LEGEND_BELOW, "y": -0.35 / len(panels)},
-        margin={"t": 96},
-        height=190 + PANEL * len(panels),
-    )
-
-
-def _growth(
-    figure: go.Figure, rows: pd.DataFrame, name: str, part: str, component: str, *, row: int, legend: bool, mode: Mode
-) -> None:
-    """The line of one matrix."""
-    colours = theme.PART[mode]
-    part = "attention" if part == "cross_attention" else part
-    rows = rows.sort_values("step")
-    figure.add_scatter(
-        x=list(range(len(rows))),
-        y=rows["growth"],
-        row=row,
-        col=1,
-        customdata=rows[["step", "norm"]],
-        name=name,
-        legendgroup=name,
-        showlegend=legend,
-        mode="lines",
-        line={
-            "color": colours.get(component, colours.get(part, colours["residual"])),
-            "dash": NORM_DASH.get(component, "solid"),
-            "width": 2,
-        },
-        hovertemplate=f"{name}, step %{{customdata[0]:,d}}<br>%{{y:.3g}} times the start, norm %{{customdata[1]:.3g}}"
-        "<extra></extra>",
-    )
-
-
-def _moments(steps: Sequence[int]) -> dict[str, Any]:
-    """An axis over the moments of a replay, evenly spaced and named by their steps."""
-    return {
-        "title": {"text": "step"},
-        "tickvals": list(range(len(steps))),
-        "ticktext": [f"{step:,}" for step in steps],
-        "showgrid": False,
-        "range": [-0.3, len(steps) - 0.7],
-    }
 
 
 def _line(at: float, mode: Mode) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def test_places_have_a_row_each_and_their_worst_is_told() -> None:
         "A has the first of 3 digits right in 75 % of the texts; the 2nd is its worst, right in 38 %. "
         "B has every one of the 3 digits right."
     )
-    drawn = draw.places(table, guessed=0.1).data
+    drawn = draw.places(table, guessed=0.1)(mode="light").data
     assert [line.name for line in drawn] == ["A", "B"]
     assert list(drawn[0].y) == [0.75, 0.375, 0.5]
 
@@ -137,6 +137,6 @@ def test_layers_have_a_row_for_each_measurement() -> None:
         "step 20. In B "
     )
     assert "25 % of A's" in words.depth(found)
-    assert [line.name for line in draw.depth(table).data][:4:2] == ["A, before training", "A, step 20"]
-    assert len(draw.drift(table, steps=20).data) == 2 * 2 * 3
-    assert draw.depth(table[:0]).data == ()
+    assert [line.name for line in draw.depth(table)(mode="light").data][:2] == ["A, before training", "A, step 20"]
+    assert len(draw.drift(table, steps=20)(mode="light").data) == 2 * 2 * 3
+    assert draw.depth(table[:0])(mode="light").data == ()

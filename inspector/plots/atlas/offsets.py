@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
+import pandas as pd
 from numpy.typing import NDArray
 
 from inspector.atlas.measures import FARTHEST
-from inspector.plots import theme
-from inspector.plots.theme import Mode
+from inspector.plots.chart import Chart
 
 OFFSETS = tuple(range(-FARTHEST, FARTHEST + 1))
 _TICKS = OFFSETS[::4]
 
 
-def bars(weights: NDArray[np.float64], *, title: str, mode: Mode = "light") -> go.Figure:
+def bars(weights: NDArray[np.float64], *, title: str) -> Chart:
     """Draw the mean weight at each offset, [33] from -16 to 16; the token itself is drawn paler.
 
     Raises ValueError where offsets mean nothing, as between two texts.
@@ -23,32 +22,24 @@ def bars(weights: NDArray[np.float64], *, title: str, mode: Mode = "light") -> g
         raise ValueError(f"{weights.shape} weights are not one for each of {len(OFFSETS)} offsets")
     if np.isnan(weights).all():
         raise ValueError("offsets mean nothing between two texts")
-    part = theme.PART[mode]
-    said = [_place(offset) for offset in OFFSETS]
-    figure = go.Figure(
-        go.Bar(
-            x=list(OFFSETS),
-            y=weights,
-            marker={"color": [part["attention"] if offset else part["out"] for offset in OFFSETS]},
-            customdata=said,
-            hovertemplate="%{customdata}: %{y:.2%}<extra></extra>",
-            name="mean weight",
-        )
-    )
     rest = max(0.0, 1.0 - float(np.nansum(weights)))
-    return figure.update_layout(
-        template=theme.template(mode),
-        title={"text": title, "subtitle": {"text": f"{rest:.0%} of the weight lies farther away"}},
-        xaxis={
-            "title": {"text": "tokens from the query to the key"},
-            "tickvals": _TICKS,
-            "ticktext": [f"{tick:+d}" if tick else "0" for tick in _TICKS],
-        },
-        yaxis={"title": {"text": "mean weight"}, "tickformat": ".0%", "rangemode": "tozero", "nticks": 5},
-        showlegend=False,
-        margin={"t": 76},
-        bargap=0.2,
-        height=300,
+    table = pd.DataFrame({"offset": OFFSETS, "weight": weights, "place": [_place(offset) for offset in OFFSETS]})
+    return Chart(
+        table.assign(itself=table["offset"] == 0),
+        "offset",
+        "weight",
+        "bars",
+        each="itself",
+        parts={True: "out", False: "attention"},
+        hover={"place": ""},
+        x_title="tokens from the query to the key",
+        y_title="mean weight",
+        title=title,
+        subtitle=f"{rest:.0%} of the weight lies farther away",
+        ticks={tick: f"{tick:+d}" if tick else "0" for tick in _TICKS},
+        y_format=".0%",
+        from_zero=True,
+        height=280,
     )
 
 

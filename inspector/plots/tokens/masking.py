@@ -1,10 +1,9 @@
-"""BERT's masking: one draw on a text, token by token, and what a model guesses at each rate."""
+"""BERT's masking: one draw on a text, token by token."""
 
 from __future__ import annotations
 
 from math import ceil
 
-import pandas as pd
 import plotly.graph_objects as go
 
 from inspector.masked_lm import Chosen, Drawn
@@ -106,57 +105,4 @@ def _told(token: str, one: Chosen | None) -> str:
     return (
         f"{theme.literal(token)}, read as {theme.literal(one.read)}: rank {one.guess.rank:,}, "
         f"p {number(one.guess.probability)}<br>{', '.join(guesses[:3])}<br>{', '.join(guesses[3:])}"
-    )
-
-
-def accuracy(table: pd.DataFrame, *, trained: float | None, mode: Mode = "light") -> go.Figure:
-    """Draw the share of chosen tokens guessed right, at the first try and within five; table: of `masked_lm.by_rate`.
-
-    trained: the rate at which the model was trained, a dotted line; the bars are two standard errors either way.
-    """
-    figure = _by_rate(table, {"top1": "first guess", "top5": "within five"}, trained=trained, mode=mode)
-    return figure.update_layout(
-        title_text="Guessed right by rate",
-        yaxis={"title": {"text": "share guessed right"}, "range": [0, 1.03], "tickformat": ".0%"},
-    )
-
-
-def loss(table: pd.DataFrame, *, trained: float | None, mode: Mode = "light") -> go.Figure:
-    """Draw the loss of the chosen tokens in nats by rate, as `accuracy` does."""
-    figure = _by_rate(table, {"loss": "loss"}, trained=trained, mode=mode)
-    return figure.update_layout(
-        title_text="Loss by rate",
-        yaxis={"title": {"text": "loss, nats per chosen token"}, "rangemode": "tozero", "tickformat": ".3~g"},
-        showlegend=True,  # so that both plots begin at one height
-    )
-
-
-def _by_rate(table: pd.DataFrame, names: dict[str, str], *, trained: float | None, mode: Mode) -> go.Figure:
-    figure, rows = go.Figure(), table[table["fate"] == "all"]
-    for (column, name), dash, symbol in zip(names.items(), ("solid", "dash"), ("circle", "diamond"), strict=False):
-        figure.add_scatter(
-            x=rows["rate"],
-            y=rows[column],
-            error_y={"array": 2 * rows[f"{column}_error"], "thickness": 1, "width": 3},
-            name=name,
-            mode="lines+markers",
-            line={"color": theme.PART[mode]["prediction"], "dash": dash, "width": 2},
-            marker={"symbol": symbol, "size": 8},
-            customdata=rows[["count", f"{column}_error"]],
-            hovertemplate=f"{name} at %{{x:.0%}}: %{{y:.3~g}} ± %{{customdata[1]:.2~g}}<br>"
-            "%{customdata[0]:,} tokens guessed<extra></extra>",
-        )
-    if trained is not None:
-        figure.add_vline(
-            x=trained,
-            line={"color": theme.MUTED[mode], "dash": "dot", "width": 1},
-            annotation={"text": "trained at", "font": {"size": 12, "color": theme.MUTED[mode]}, "yanchor": "bottom"},
-            annotation_position="bottom right",
-        )
-    return figure.update_layout(
-        template=theme.template(mode),
-        xaxis={"title": {"text": "share of the tokens that is chosen"}, "tickformat": ".0%", "range": [0, 0.53]},
-        legend=theme.LEGEND_ABOVE,
-        margin={"t": 76},
-        height=340,
     )

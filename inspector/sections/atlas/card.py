@@ -54,7 +54,7 @@ def _figure(subject: Subject, *, figure: str, place: int, colour: Colour, relati
         yield Figure(
             "atlas_offsets",
             "",
-            partial(draw_offsets.bars, atlas.offsets(place), title=""),
+            draw_offsets.bars(atlas.offsets(place), title=""),
             words.offsets_alt(head),
             f"{opened(atlas, 'distribution')}table = distribution.by_offset(atlas, {place})",
             by_offset(atlas, place),
@@ -68,7 +68,7 @@ def _figure(subject: Subject, *, figure: str, place: int, colour: Colour, relati
         yield Figure(
             "atlas_relations",
             "",
-            partial(draw_relations.beside_offsets, relations, title=""),
+            draw_relations.beside_offsets(relations, title=""),
             words.relations_alt(head),
             f"{opened(atlas, 'head_relations')}table = head_relations.{call}",
             relations,

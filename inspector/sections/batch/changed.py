@@ -45,7 +45,7 @@ def _moved(subject: Subject, *, changed: int, read: Together, text: int, width: 
     yield Figure(
         "spread",
         words.MOVES,
-        partial(draw.spread, table, changed=changed),
+        draw.spread(table, changed=changed),
         words.MOVES_ALT,
         f"{read.code}table, put = batches.spread(loaded, texts[{text}], token={changed})",
         table,

@@ -52,7 +52,7 @@ def _timed(subject: Subject, *, kernel: Kernel, draws: Draws) -> Iterator[Block]
 
 def _bars(table: pd.DataFrame, value: Value, stream: str, code: str) -> Iterator[Block]:
     yield Paragraph(of_layers(table, value, stream=stream), words.BY_LAYER.format(words.VALUES[value]))
-    bars = partial(draw.by_layer, table, value=value, stream=stream)
+    bars = draw.by_layer(table, value=value, stream=stream)
     yield Figure("by-layer", "", bars, words.BY_LAYER.format(words.VALUES[value]), code, table)
     yield Table("costs", table, height=360)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from inspector import costs
@@ -66,7 +65,7 @@ def _cache(subject: Subject, cache: KVCache, *, both: bool) -> Iterator[Block]:
     yield Figure(
         "sharing",
         "",
-        partial(draw.sharing, table, names=words.ways(list(table["kv_heads"]))),
+        draw.sharing(table, names=words.ways(list(table["kv_heads"]))),
         words.SHARING_ALT,
         f"{counts.code(subject)}from inspector.costs.kv_cache import shared\n\n"
         f"table = shared(inspector.costs.kv_cache(config), tokens={target}, source={of_source})",

@@ -53,7 +53,7 @@ def answer(subject: Subject, *, stream: str, counted: Value) -> Iterator[Block]:
             Figure(
                 derived.BARS,
                 words.BY_COMPONENT.format(words.VALUES[counted]),
-                partial(draw.by_component, table, value=counted, stream=stream),
+                draw.by_component(table, value=counted, stream=stream),
                 words.BY_COMPONENT_ALT.format(words.VALUES[counted]),
                 counts.table_code(subject),
                 table,
@@ -84,7 +84,7 @@ def _uncounted(subject: Subject, reason: str) -> Iterator[Block]:
     yield Figure(
         "counted-parameters",
         words.PARAMETERS,
-        partial(draw.counted, table),
+        draw.counted(table),
         words.PARAMETERS_ALT,
         "import inspector, models\n\n"
         f"table = inspector.costs.parameters(models.load({subject.model.card.id!r}).network)",
@@ -130,7 +130,7 @@ def _timed(subject: Subject, *, kernel: Kernel, measured: Measured) -> Iterator[
     yield Figure(
         derived.BARS,
         "",
-        partial(draw.by_component, found.table, value="milliseconds", stream=found.stream),
+        draw.by_component(found.table, value="milliseconds", stream=found.stream),
         words.BY_COMPONENT_ALT.format(words.VALUES["milliseconds"]),
         timed_code(subject, kernel),
         found.table,

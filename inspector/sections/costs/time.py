@@ -57,7 +57,7 @@ def _device(subject: Subject, *, peak: int, bandwidth: int) -> Iterator[Block]:
     yield Figure(
         "roofline",
         "",
-        partial(draw.roofline, work, peak=1e9 * peak, bandwidth=1e9 * bandwidth),
+        draw.roofline(work, peak=1e9 * peak, bandwidth=1e9 * bandwidth),
         words.ROOFLINE_ALT,
         f"{counts.code(subject)}from inspector.costs import clock\n\n"
         f"table = clock.work(clock.layer_shape(config), {tokens})",

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from inspector import normalization
 from inspector.normalization import STEPS
-from inspector.plots import norm_change as draw
-from inspector.plots.chart import Chart
+from inspector.plots.chart import Chart, Panels
+from inspector.plots.normalization import AROUND
 from inspector.sections.layernorm import stream
 from inspector.sections.section import Block, Figure, Note, Row, Section, Sentence
 from inspector.wording import layernorm as words
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from inspector.sections.subject import Subject
 
 PARTS = {"centring": "residual", "scaling": "norm", "gamma": "attention", "beta": "ffn"}
@@ -34,15 +33,44 @@ def answer(subject: Subject) -> Iterator[Block]:
         yield Sentence(steps(table, norms=len(names)))
         call = stream.code(subject, table="change")
         left = Figure("norm-shares", words.STEPS, _shares(table, names), words.STEPS_ALT, call, table)
-    by_depth = Figure(
+    depth = Figure(
         "norms-by-depth",
         words.BY_DEPTH,
-        partial(draw.by_depth, statistics, names=list(names.values())),
+        by_depth(statistics, list(names.values())),
         words.BY_DEPTH_ALT,
         stream.code(subject),
         statistics,
     )
-    yield Row(((left, Note(words.ABOUT_STEPS)), by_depth))
+    yield Row(((left, Note(words.ABOUT_STEPS)), depth))
+
+
+def by_depth(statistics: pd.DataFrame, names: list[str]) -> Panels:
+    """Draw mean, deviation and root mean square of all tokens before and after each norm: median, and the whole range.
+
+    names: of the norms, in call order.
+    """
+    charts = []
+    for statistic, title in words.OF_ALL.items():
+        of_norms = {
+            when: statistics.groupby("norm")[f"{statistic}_{when}"].agg(["median", "min", "max"]).reset_index(drop=True)
+            for when in words.MEDIANS
+        }
+        chart = Chart(
+            pd.concat(of_norms, names=["when", "place"]).reset_index(),
+            "place",
+            "median",
+            by="when",
+            names=words.MEDIANS,
+            parts=AROUND,
+            styles={"before": 1},
+            band=("min", "max"),
+            places=names,
+            hover={"min": words.FROM, "max": words.TO},
+            x_title=words.IN_CALL_ORDER,
+            y_title=title,
+        )
+        charts.append(chart)
+    return Panels(charts, words.BY_DEPTH_TITLE, words.BY_DEPTH_READ, height=580)
 
 
 def _shares(table: pd.DataFrame, names: dict[int, str]) -> Chart:

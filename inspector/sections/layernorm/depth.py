@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from inspector import normalization
-from inspector.plots import other_norms as draw
-from inspector.plots.chart import Chart
+from inspector.plots.chart import Chart, Panels
 from inspector.sections.picks import Option
 from inspector.sections.section import Block, Figure, Note, Paragraph, Row, Section, Sentence, Table
 from inspector.wording import layernorm as words
@@ -35,7 +33,7 @@ def answer(subject: Subject, *, start: str) -> Iterator[Block]:
             Figure(
                 "untrained-depth",
                 words.WITH_AND_WITHOUT,
-                partial(draw.through_depth, table),
+                through_depth(table),
                 words.STACKS_ALT,
                 CODE.format(f"through_depth(initialisation={start!r})"),
                 table,
@@ -52,6 +50,25 @@ def answer(subject: Subject, *, start: str) -> Iterator[Block]:
             (Paragraph(words.SHIFT, words.IS_IT_SHIFT), DRIFT),
         )
     )
+
+
+def through_depth(table: pd.DataFrame) -> Panels:
+    """Draw activation, gradient and likeness of tokens by layer, a line per stack; table: of `through_depth`."""
+    charts = [
+        Chart(
+            table,
+            "layer",
+            value,
+            "curves",
+            by="stack",
+            styles={stack: at for at, stack in enumerate(table["stack"].unique())},
+            x_title=words.AFTER_LAYER,
+            y_title=value,
+            y_log=value != "cosine",
+        )
+        for value in ("activation", "gradient", "cosine")
+    ]
+    return Panels(charts, words.UNTRAINED_LAYERS, words.UNTRAINED_ALONE, below=True, height=700)
 
 
 def _jacobians(table: pd.DataFrame) -> Figure:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
 from itertools import groupby
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -96,7 +95,7 @@ def _one(subject: Subject, *, token: int) -> Iterator[Block]:
     yield Figure(
         "one-token",
         "",
-        partial(draw.by_token, rows, position=token, size=size),
+        draw.by_token(rows, position=token, size=size),
         words.through_alt(token),
         stream.code(subject, only=f"position == {token}"),
         rows,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from inspector import normalization
-from inspector.plots import norm_change
 from inspector.plots import normalization as draw
+from inspector.plots.normalization import Form
 from inspector.sections.layernorm import stream
 from inspector.sections.picks import Option
 from inspector.sections.section import Block, Figure, Note, Section, Sentence
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from inspector.sections.subject import Subject
     from inspector.trace import NormRecord
-
-Form = Literal["dimension", "sorted", "histogram"]
 
 
 def answer(subject: Subject, *, norm: int) -> Iterator[Block]:
@@ -40,13 +38,10 @@ def answer(subject: Subject, *, norm: int) -> Iterator[Block]:
 
 def _drawn(subject: Subject, *, form: Form, rows: pd.DataFrame, norm: NormRecord, number: int) -> Iterator[Block]:
     """Yield the picture of gamma and beta in the form that was chosen."""
-    title = words.title(norm)
     yield Figure(
         "gamma-beta",
         "",
-        partial(draw.parameters, rows, norm=number, title=title)
-        if form == "dimension"
-        else partial(norm_change.learned, rows, norm=number, form=form, title=title),
+        draw.parameters(rows, norm=number, form=form, title=words.title(norm)),
         words.learned_alt(norm, form=form),
         stream.code(subject, table="parameters", only=f"norm == {number}"),
         rows,

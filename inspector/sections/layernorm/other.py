@@ -15,7 +15,7 @@ from inspector.components.matrix import Panel
 from inspector.normalization import SENTENCES
 from inspector.normalization.other_norms import Floats, OtherNorm
 from inspector.plots import other_norms as draw
-from inspector.plots.chart import Chart
+from inspector.plots.chart import Chart, Panels
 from inspector.sections.layernorm import stream
 from inspector.sections.picks import Count, Option, Switch, Texts
 from inspector.sections.section import (
@@ -251,10 +251,20 @@ def _side_by_side(made: Mapping[OtherNorm, Floats], batch: PaddedBatch, *, code:
 def _by_position(x: Floats, keep: Keep, *, code: str) -> Figure:
     """Draw how many texts reach each column, and what BatchNorm finds there."""
     table = normalization.by_position(x, keep)
+    texts = Chart(table, "position", "count", "bars", parts={"count": "residual"}, y_title=words.TEXTS, from_zero=True)
+    deviation = Chart(
+        table,
+        "position",
+        "deviation",
+        parts={"deviation": "norm"},
+        x_title=words.COLUMN,
+        y_title="deviation",
+        from_zero=True,
+    )
     return Figure(
         "by-position",
         words.BY_POSITION,
-        partial(draw.by_position, table),
+        Panels((texts, deviation), words.BY_POSITION, height=380),
         words.BY_POSITION_ALT,
         f"{code}table = inspector.normalization.by_position(x, batch.keep)",
         table,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from math import log, pi
 from typing import TYPE_CHECKING
 
@@ -207,7 +206,7 @@ def _dimensions(subject: Subject, *, dimensions: tuple[int, ...]) -> Iterator[Fi
     yield Figure(
         "curves",
         "",
-        partial(draw.curves, {name: rows[:shown] for name, rows in found.tables.items()}, dimensions=chosen),
+        draw.curves({name: rows[:shown] for name, rows in found.tables.items()}, dimensions=chosen),
         words.dimensions_alt(found.tables),
         code(subject) + made,
         table,

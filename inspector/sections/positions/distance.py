@@ -81,7 +81,7 @@ def _similarity(subject: Subject, *, measure: Measure) -> Iterator[Block]:
     yield Figure(
         "similarity",
         "",
-        partial(draw.similarity_by_distance, by_table, quantity=quantity),
+        draw.similarity_by_distance(by_table, quantity=quantity),
         words.similarity_alt(quantity),
         code(subject) + of_each(f"inspector.positional.similarity_by_distance(rows, measure={measure!r})"),
         table,
@@ -97,7 +97,7 @@ def _after(subject: Subject, *, split_head: int) -> Iterator[Figure]:
     yield Figure(
         "after",
         "",
-        partial(draw.similarity_by_distance, {words.LAYER_0.format(split_head): table}, quantity=words.PART_OF_SCORE),
+        draw.similarity_by_distance({words.LAYER_0.format(split_head): table}, quantity=words.PART_OF_SCORE),
         words.AFTER_ALT,
         f"{code_of_split(subject)}"
         f"table = inspector.positional.by_distance(split.terms({split_head})['position-position'])",

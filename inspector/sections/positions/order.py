@@ -117,6 +117,7 @@ def _by_token(table: pd.DataFrame, names: Mapping[str, str], *, y_title: str, ti
         x_title=words.TOKEN,
         y_title=y_title,
         title=title,
+        listed=rows["of"].nunique() > 1,
         height=344,
     )
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from math import floor, nan
-from typing import TYPE_CHECKING
+from math import floor, log10, nan
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from inspector.costs import score_functions
 from inspector.costs.score_functions import BYTES, FUNCTIONS, Sizes, Timed, cost
-from inspector.plots.scores import functions as draw
+from inspector.plots.chart import Chart
 from inspector.scores import functions
 from inspector.sections.picks import Count, Option
 from inspector.sections.scores.open_head import OPEN, OpenHead
 from inspector.sections.section import Block, Figure, Measurement, Note, Paragraph, Row, Section, Sentence, Table
+from inspector.text import quantity
 from inspector.wording import phrases, scores
 from inspector.wording import score_functions as words
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
     from inspector.sections.subject import Subject
 
+Amount = Literal["flops", "largest_bytes"]
+UNITS: dict[Amount, tuple[str, str]] = {"flops": ("FLOPs", "FLOP"), "largest_bytes": ("bytes", "B")}
+COLOURS = {"dot": "heads 0", "general": "heads 2", "additive": "heads 1", "additive_naive": "heads 1"}
+COLOURS |= {"linear": "heads 3"}
 WIDTHS = (8, 32, 128, 512)
 LONGEST = 100_000
 
@@ -35,7 +39,7 @@ def answer(
     race_tokens: int,
     race_width: int,
     race_heads: int,
-    race_amount: draw.Amount,
+    race_amount: Amount,
 ) -> Iterator[Block]:
     """Yield bars and curves, the clock, the table with formulas, and what kind of functions they are."""
     sizes, amount = Sizes(race_tokens, race_width, race_heads), race_amount
@@ -51,7 +55,7 @@ def answer(
             Figure(
                 f"race-{amount}",
                 "",
-                partial(draw.bars, table, amount, names=words.NAMES),
+                _bars(table, amount),
                 words.amount_alt(amount, tokens=sizes.tokens),
                 f"{given}table = score_functions.table(sizes)",
                 table,
@@ -59,7 +63,7 @@ def answer(
             Figure(
                 f"race-{amount}-by-length",
                 "",
-                partial(draw.by_length, by_length, amount, names=words.NAMES, tokens=sizes.tokens),
+                _by_length(by_length, amount, tokens=sizes.tokens),
                 words.by_length_alt(amount),
                 f"{given}table = score_functions.by_length(sizes, {lengths})",
                 by_length,
@@ -80,6 +84,52 @@ def answer(
     yield Table("score-functions", shown, words=words.TABLE_HEADS, folded=False)
     yield Note(words.ABOUT_TABLE)
     yield from _properties(OpenHead.of(subject, head))
+
+
+def _bars(table: pd.DataFrame, amount: Amount) -> Chart:
+    """Draw a bar for each function, its number behind it; table: of `score_functions.table`."""
+    values, (axis, unit) = table[amount], UNITS[amount]
+    low, high = (log10(max(value, 1)) for value in (values.min(), values.max()))
+    return Chart(
+        table.assign(name=table["function"].map(words.NAMES), text=[quantity(value, unit) for value in values]),
+        "name",
+        amount,
+        "bars",
+        each="function",
+        parts=COLOURS,
+        text="text",
+        y_title=f"{axis}, logarithmic",
+        title=words.DRAWN[amount],
+        y_log=True,
+        y_range=(low - 1, high + 1.2),
+        y_format="~s",
+        sideways=True,
+        height=320,
+    )
+
+
+def _by_length(table: pd.DataFrame, amount: Amount, *, tokens: int) -> Chart:
+    """Draw a line for each function, with the reader's length marked; table: of `score_functions.by_length`."""
+    return Chart(
+        table,
+        "tokens",
+        amount,
+        "curves",
+        by="function",
+        names=words.NAMES,
+        parts=COLOURS,
+        styles={"additive_naive": 1, "linear": 2},
+        x_title=words.TEXT_LENGTH,
+        y_title=UNITS[amount][0],
+        title=f"{words.DRAWN[amount]} by length",
+        x_marks={"": tokens},
+        x_log=True,
+        y_log=True,
+        x_format="~s",
+        y_format="~s",
+        below=True,
+        height=400,
+    )
 
 
 def _lengths(tokens: int) -> list[int]:

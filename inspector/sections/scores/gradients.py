@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from inspector.plots.scores import gradients as draw
+from inspector.plots.chart import Chart
 from inspector.sections.picks import Option
 from inspector.sections.scores.open_head import code_of_stream, of_stream
 from inspector.sections.section import Ask, Block, Figure, Note, Paragraph, Row, Section, Sentence, Table
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 AT_ONCE = 128  # tokens: of as many gradients are taken without being asked for
 STARVED = 1e-6  # of W_V's entry
+LEAST = 1e-15  # where the axis ends at the latest
+NAMES = {"q": "W_Q", "k": "W_K", "v": "W_V"}
+STYLES = {"q": 0, "k": 2, "v": 1}
 
 
 def answer(subject: Subject, *, gradient_size: words.Size) -> Iterator[Block]:
@@ -44,7 +47,7 @@ def answer(subject: Subject, *, gradient_size: words.Size) -> Iterator[Block]:
             Figure(
                 "gradients-by-layer",
                 words.BY_LAYER_BOTH if about.scale != 1 else words.BY_LAYER,
-                partial(draw.by_layer, table, scale=about.scale, size=size),
+                by_layer(table, scale=about.scale, size=size),
                 words.BY_LAYER_ALT,
                 code,
                 table,
@@ -52,7 +55,7 @@ def answer(subject: Subject, *, gradient_size: words.Size) -> Iterator[Block]:
             Figure(
                 "gradients-by-factor",
                 words.BY_FACTOR,
-                partial(draw.by_factor, table, scale=about.scale, size=size),
+                by_factor(table, scale=about.scale, size=size),
                 words.BY_FACTOR_ALT,
                 code,
                 table,
@@ -82,6 +85,50 @@ def _taken(subject: Subject) -> tuple[About, pd.DataFrame]:
             return subject.of_text("gradients", make)
     except ValueError as error:
         raise ValueError(f"{str(error).replace(loaded.card.id, loaded.card.title).rstrip('.')}.") from None
+
+
+def by_layer(table: pd.DataFrame, *, scale: float, size: words.Size) -> Chart:
+    """Draw a size of W_Q's and W_V's gradients by layer: indigo with the model's scale, amber without."""
+    sides = {scale: " with the scale" if scale != 1 else "", 1.0: " without" if scale != 1 else ""}
+    rows = table[table["head"].isna() & table["factor"].isin(list(sides)) & table["matrix"].isin(["q", "v"])]
+    rows = rows.sort_values(["factor", "matrix"], key=lambda one: one.map([*sides, "q", "v"].index), kind="stable")
+    rows = rows.assign(line=[(matrix, factor) for matrix, factor in zip(rows["matrix"], rows["factor"], strict=True)])
+    return replace(
+        _sizes(rows, "layer", size),
+        by="line",
+        names={(matrix, factor): f"{NAMES[matrix]}{side}" for factor, side in sides.items() for matrix in "qv"},
+        parts={line: "attention" if line[1] == scale else "ffn" for line in rows["line"]},
+        styles={line: STYLES[line[0]] for line in rows["line"]},
+        x_title="layer",
+        title=words.GRADIENTS_BY_LAYER,
+    )
+
+
+def by_factor(table: pd.DataFrame, *, scale: float, size: words.Size) -> Chart:
+    """Draw a size of the gradients, averaged over the layers, by how many times the model's own the scores are."""
+    from inspector.interventions.gradients import TIMES
+
+    means = table[table["head"].isna()].groupby(["matrix", "factor"])[size].mean().reset_index()
+    means = means.sort_values("matrix", key=lambda matrix: matrix.map(list(NAMES).index), kind="stable")
+    factors = {words.OWN: scale, words.NO_SCALE: 1.0} if scale != 1 else {words.OWN_NO_SCALE: 1.0}
+    return replace(
+        _sizes(means.assign(times=means["factor"] / scale), "times", size),
+        by="matrix",
+        names=NAMES,
+        parts={matrix: matrix for matrix in NAMES},
+        styles=STYLES,
+        x_title=words.TIMES_OWN,
+        title=words.GRADIENTS_BY_FACTOR,
+        x_marks={name: factor / scale for name, factor in factors.items()},
+        ticks={one: f"{one:g}" if one >= 1 else f"1/{1 / one:g}" for one in (*TIMES, 1)},
+        x_log=True,
+    )
+
+
+def _sizes(rows: pd.DataFrame, x: str, size: words.Size) -> Chart:
+    """Draw sizes on a logarithmic axis, which ends at the rounding of weights near 1."""
+    drawn = rows.assign(**{size: rows[size].where(rows[size] > LEAST)})
+    return Chart(drawn, x, size, y_title=words.entry(size), y_log=True, below=True, height=400)
 
 
 def _named(table: pd.DataFrame, about: About) -> pd.DataFrame:

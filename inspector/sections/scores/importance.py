@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 
 from inspector.plots.chart import Chart
-from inspector.plots.scores import left_out as draw
 from inspector.sections.picks import Listed, Option
 from inspector.sections.scores.open_head import OPEN, OpenHead, code_of_stream, heads_map, name_of, of_stream
 from inspector.sections.section import Ask, Block, Figure, Note, Paragraph, Row, Section, Sentence, Table
-from inspector.text import named
+from inspector.text import named, signed
 from inspector.wording import left_out as words
 from inspector.wording import scores
 from models import failures
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 64  # tokens: as many are left out without being asked for
 MOST = 600
+NAMED = 40  # points with the token over them; of a longer text the tokens are named on hover
 
 
 def answer(subject: Subject, *, head: tuple[int, int, int], left_at: int) -> Iterator[Block]:
@@ -137,16 +137,50 @@ def _heads(
         chooses={LEFT_HEAD: words.OPEN},
     )
     named = f"{site.layer}, {site.stream!r}" + (f", call={site.call}" if site.call else "")
-    ranks = Figure(
+    of_head = Figure(
         "left-out-ranks",
         opened.name,
-        partial(draw.ranks, left.tokens, attention, left.changes, head=opened.name, rho=rho),
+        ranks(left.tokens, attention, left.changes, head=opened.name, rho=rho),
         words.ranks_alt(opened.name),
         f"{code}site = left.trace.record_of({named}).site\n"
         f"table = left.table.assign(attention=inspector.leave_one_out.received(left, site)[{opened.number}])",
         left.table.assign(attention=attention),
     )
-    yield Row((of_heads, ranks))
+    yield Row((of_heads, of_head))
+
+
+def ranks(
+    tokens: Sequence[str], attention: Sequence[float], changes: Sequence[float], *, head: str, rho: float
+) -> Chart:
+    """Draw a point for each token: its rank by a head's attention, and by what leaving it out changes; 1 is the least.
+
+    Spearman's rho is the correlation of these two ranks: 1 on the rising diagonal, -1 on the falling one.
+    """
+    last = len(tokens)
+    points = pd.DataFrame({"token": tokens, "attention": attention, "change": changes, "of": "token"})
+    level = pd.DataFrame({"x": [1, last], "y": [1, last], "of": "level"})
+    margin = max(0.6, 0.06 * last)
+    return Chart(
+        pd.concat([level, points.assign(x=points["attention"].rank(), y=points["change"].rank())]),
+        "x",
+        "y",
+        "points",
+        by="of",
+        names={"level": "", "token": ""},
+        parts={"level": "muted", "token": "attention"},
+        styles={"level": 2, "token": 0},
+        marks={"level": "curves"},
+        sizes={"level": 1, "token": 9},
+        over="token" if last <= NAMED else "",
+        hover={"token": "", "attention": "attention", "change": "change"},
+        x_title=words.BY_ATTENTION,
+        y_title=words.BY_CHANGE,
+        title=words.ranks(head),
+        subtitle=f"Spearman's ρ = {signed(rho)}",
+        x_range=(1 - margin, last + margin),
+        y_range=(1 - margin, last + margin),
+        height=372,
+    )
 
 
 def by_rho(table: pd.DataFrame) -> pd.DataFrame:

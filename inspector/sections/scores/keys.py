@@ -138,6 +138,7 @@ def _spectrum(subject: Subject, *, opened: OpenHead, other: OpenHead | None) -> 
         y_title=words.SIZE,
         y_range=(0, 1.05 * float(table["size"].max())),
         title=words.SPECTRUM_TITLE,
+        listed=len(tables) > 1,
         height=320,
     )
     code = "\n".join(

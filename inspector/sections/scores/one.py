@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+
 from inspector import explain, scores
-from inspector.plots.scores import heads as draw
+from inspector.plots.chart import Chart
 from inspector.sections.scores.open_head import HEAD, OpenHead, measured, name_of
 from inspector.sections.section import Block, Figure, Note, Number, Numbers, Paragraph, Row, Section, Sentence
 from inspector.wording import scores as words
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from inspector.scores import Distribution
     from inspector.sections.subject import Subject
 
@@ -35,7 +35,7 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
             Figure(
                 "scores-histogram",
                 words.HISTOGRAM,
-                partial(draw.histogram, found),
+                _histogram(found),
                 words.HISTOGRAM_ALT,
                 f"{code}histogram",
                 found.histogram,
@@ -43,7 +43,7 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
             Figure(
                 "scores-quantiles",
                 words.QUANTILES,
-                partial(draw.quantiles, found),
+                _quantiles(found),
                 words.QUANTILES_ALT,
                 f"{code}quantiles",
                 found.quantiles,
@@ -65,6 +65,49 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
     alone = subject.once(("alone", head), lambda: scores.alone(subject.trace, opened.record, head=opened.number))
     yield Note(words.alone(alone, heads=opened.site.heads))
     yield from opened.sigmoid()
+
+
+def _histogram(found: Distribution) -> Chart:
+    """Draw how often q · k takes each value, in standard deviations, with the normal distribution over it."""
+    bins, at = found.histogram, np.linspace(found.edges[0], found.edges[-1], 241)
+    middle = pd.DataFrame({"at": (bins["low"] + bins["high"]) / 2, "width": bins["high"] - bins["low"]})
+    normal = pd.DataFrame({"at": at, "density": np.exp(-np.square(at) / 2) / np.sqrt(2 * np.pi)})
+    return Chart(
+        pd.concat([middle.assign(density=bins["density"], of="q · k"), normal.assign(of="normal")]),
+        "at",
+        "density",
+        "bars",
+        by="of",
+        parts={"q · k": "scores", "normal": "text"},
+        marks={"normal": "curves"},
+        bar_width="width",
+        x_title=words.DEVIATIONS,
+        y_title="density",
+        title=words.HISTOGRAM_TITLE,
+        from_zero=True,
+        height=320,
+        x_format=".3g",
+    )
+
+
+def _quantiles(found: Distribution) -> Chart:
+    """Draw the quantiles of q · k against the normal distribution's (QQ plot): on the line where it is normal."""
+    ends = found.quantiles.iloc[[0, -1]]
+    return Chart(
+        pd.concat([ends.assign(measured=ends["normal"], of="normal"), found.quantiles.assign(of="q · k")]),
+        "normal",
+        "measured",
+        "points",
+        by="of",
+        parts={"q · k": "scores", "normal": "text"},
+        marks={"normal": "curves"},
+        sizes={"q · k": 6},
+        x_title=words.NORMAL_QUANTILE,
+        y_title=words.OWN_QUANTILE,
+        title=words.QUANTILES_TITLE,
+        height=320,
+        x_format=".3g",
+    )
 
 
 def numbers(row: pd.Series, *, of: str = "") -> Numbers:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
-from inspector.plots.time import forcing as draw
+from inspector.plots.chart import Chart
 from inspector.sections import names
 from inspector.sections.picks import Count
 from inspector.sections.section import (
@@ -29,10 +28,12 @@ from inspector.wording import time as wording
 
 if TYPE_CHECKING:
     from inspector.sections.subject import Subject
+    from inspector.stepwise import Forced
 
 words = wording.forcing
 
 USUAL = 24  # tokens
+ROOM = 3.0  # a difference of 0 stands at so small a part of the smallest other one
 
 
 def answer(subject: Subject, *, forced_tokens: int) -> Iterator[Block]:
@@ -44,7 +45,7 @@ def answer(subject: Subject, *, forced_tokens: int) -> Iterator[Block]:
     figure = Figure(
         "forcing-differences",
         words.DIFFERENCE,
-        partial(draw.differences, found),
+        differences(found),
         words.DIFFERENCE_ALT,
         f"{steps.code(subject)}table = stepwise.compare(loaded, trace, tokens={forced_tokens}).table",
         found.table,
@@ -54,6 +55,31 @@ def answer(subject: Subject, *, forced_tokens: int) -> Iterator[Block]:
     yield Numbers(tuple(Number(*one) for one in words.numbers(found)))
     yield Note(words.about(found))
     yield Table("teacher-forcing", found.table, words=words.COLUMNS, height=320)
+
+
+def differences(found: Forced) -> Chart:
+    """Draw the differences on a logarithmic axis, where 0 stands at the lower edge."""
+    table = found.table
+    seen = [way for way in words.LINES if table[way].notna().all() and (found.kept or way != "cached")]
+    rows = table.assign(place=range(len(table))).melt("place", seen, "way", "size")
+    floor = rows["size"][rows["size"] > 0].min() if rows["size"].any() else 1e-16
+    return Chart(
+        rows.assign(drawn=rows["size"].clip(lower=floor / ROOM)),
+        "place",
+        "drawn",
+        by="way",
+        names={way: f"{name}, {'float64' if way == 'exact' else found.dtype}" for way, name in words.LINES.items()},
+        parts={"cached": "q", "uncached": "out", "exact": "norm"},
+        styles={"uncached": 1, "exact": 2},
+        tokens=list(table["token"]),
+        hover={"size": words.LARGEST},
+        x_title=words.READS,
+        y_title=words.OF_LOGIT,
+        title=words.TITLE,
+        y_log=True,
+        y_format=".0e",
+        height=340,
+    )
 
 
 SECTION = Section(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from inspector import distance
 from inspector.distance import KINDS, WITH_POSITIONS, Kind, Setting
-from inspector.plots.time import recurrent as draw
+from inspector.plots.chart import SYMBOLS, Chart
 from inspector.sections.picks import Count, Decimal
 from inspector.sections.section import (
     Block,
-    Draw,
     Figure,
     Link,
     Mark,
@@ -25,17 +25,20 @@ from inspector.sections.section import (
     Sentence,
     Table,
 )
+from inspector.text import number
 from inspector.wording import time as wording
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from inspector.sections.subject import Subject
 
 words = wording.recurrent
 
 AT_ONCE, NARROW = 150, 64  # steps, width: the parts of as many are measured without being asked for
 VANISHES, EXPLODES = 1e-9, 10  # times the last input's gradient: below and above them the first input's is told
+FLOOR = 1e-40  # where the axis ends at the latest; what is smaller, or 0, is drawn on its edge
+MARKS = 12  # triangles of a line on the edge, at most
+TRIANGLE = SYMBOLS.index("triangle-down")
+COLOURS = {"tanh-RNN": "heads 1", "GRU": "heads 2", "LSTM": "heads 3", "open LSTM": "heads 3", "attention": "attention"}
 IN_THE_LAB = {
     "lab_topic": "Recurrence",
     "lab_task": "reverse",
@@ -68,7 +71,12 @@ def answer(
     names = {kind: words.name(kind, setting) for kind in KINDS}
     title, alt = words.CURVES, words.curves_alt(said)
     curves = Figure(
-        "recurrent-gradient", title, _figure(table, names, title, words.GRADIENT), alt, _code(setting, "curves"), table
+        "recurrent-gradient",
+        title,
+        by_distance(table, names, title=title, quantity=words.GRADIENT),
+        alt,
+        _code(setting, "curves"),
+        table,
     )
     parts, measured = _parts(subject, setting, names)
     yield Row((curves, measured))
@@ -93,7 +101,7 @@ def _parts(
     """Measure each step's part; of many steps or a large width once the reader asked for it."""
 
     def figure(parts: pd.DataFrame, heading: str) -> Figure:
-        drawn = _figure(parts, names, words.PARTS, words.PART)
+        drawn = by_distance(parts, names, title=words.PARTS, quantity=words.PART)
         return Figure("recurrent-parts", heading, drawn, words.PARTS_ALT, _code(setting, "parts"), parts)
 
     if setting.steps <= AT_ONCE and setting.width <= NARROW:
@@ -114,8 +122,43 @@ def _key(setting: Setting) -> tuple[str, Setting]:
     return "recurrent parts", setting
 
 
-def _figure(table: pd.DataFrame, names: Mapping[Kind, str], title: str, quantity: str) -> Draw:
-    return partial(draw.by_distance, table, names, title=title, quantity=quantity)
+def by_distance(table: pd.DataFrame, names: Mapping[Kind, str], *, title: str, quantity: str) -> Chart:
+    """Draw a norm by distance on a logarithmic scale that loses no zero, a line for each network.
+
+    table: columns network, step and norm. names: of the networks, in the legend. quantity: what the norm is of. What is
+    below FLOOR stands on the axis' edge, as triangles.
+    """
+    last, norms = int(table["step"].max()), table["norm"]
+    low = max(math.floor(math.log10(norms[norms >= FLOOR].min())) - 1, round(math.log10(FLOOR)))
+    rows = table.assign(distance=last - table["step"], told=[number(norm) for norm in norms])
+    lines = rows.assign(drawn=norms.where(norms >= 10.0**low))
+    hidden = [
+        below.iloc[:: max(1, len(below) // MARKS)].assign(drawn=10.0**low, network=f"{kind}, below")
+        for kind, below in rows[lines["drawn"].isna()].groupby("network", sort=False)
+    ]
+    below = {f"{kind}, below": kind for kind in names}
+    return Chart(
+        pd.concat([lines, *hidden]),
+        "distance",
+        "drawn",
+        "curves",
+        by="network",
+        names={**names, **dict.fromkeys(below, "")},
+        parts={**COLOURS, **{edge: COLOURS[kind] for edge, kind in below.items()}},
+        styles={"GRU": 1, "LSTM": 2, **dict.fromkeys(below, TRIANGLE)},
+        marks=dict.fromkeys(below, "points"),
+        sizes=dict.fromkeys(names, 2.5),
+        hover={"step": words.INPUT, "told": words.NORM},
+        x_title=words.DISTANCE,
+        y_title=quantity,
+        title=title,
+        subtitle=words.edge(low) if hidden else "",
+        x_range=(-last / 60, last - 1 + last / 60),
+        y_range=(low, math.log10(norms.max()) + 0.5),
+        y_log=True,
+        below=True,
+        height=400,
+    )
 
 
 def _code(setting: Setting, function: str) -> str:

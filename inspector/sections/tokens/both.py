@@ -201,7 +201,7 @@ def _changed(subject: Subject, one: Reader) -> tuple[Figure, words.TokenChange]:
     figure = Figure(
         f"late-{one.loaded.card.id}",
         "",
-        partial(draw_spread.spread, table, changed=token),
+        draw_spread.spread(table, changed=token),
         words.moved_alt(one.loaded.card.id),
         f"import models\nfrom inspector import batches\n\n{one.code}"
         f"table, put = batches.spread(loaded, text, token={token})",

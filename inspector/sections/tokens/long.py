@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from inspector.components.matrix import Panel
 from inspector.long_texts import MOST, NAMES, PAGES, Name, compare, padded
-from inspector.plots.tokens import long as draw
+from inspector.plots.chart import Chart
 from inspector.sections import names
 from inspector.sections.picks import Count, Option
 from inspector.sections.section import (
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 words = wording.long
 
 OWN = "own"
+EVERY = "every token"  # the points of the chosen way
+SMOOTH = 9  # tokens whose mean is drawn, so that the lines can be told apart
+DOTTED: tuple[Name, ...] = ("ends", "bigbird")
 FEWEST = 8  # tokens of a piece, special ones included
 WHOLE: tuple[Name, ...] = ("windows", "chunks")  # ways that read a text of any length
 
@@ -84,7 +88,7 @@ def _ways(subject: Subject, *, overlap: int, way: Name, read: Subject, page: str
     yield Figure(
         "long-cosines",
         "",
-        partial(draw.cosines, found.cosines, tokens=found.tokens, names=words.WAYS, chosen=way),
+        cosines(found.cosines, tokens=found.tokens, chosen=way),
         words.COSINES_ALT,
         f"{code}table = found.cosines[{way!r}]",
     )
@@ -105,6 +109,51 @@ def _ways(subject: Subject, *, overlap: int, way: Name, read: Subject, page: str
     yield Note(words.ways(chunks=chunks, plain=found.plain, hidden=found.guessed or None))
     yield _cut(found, trace, way, code)
     yield _padding(read, piece=piece)
+
+
+def cosines(values: Mapping[Name, NDArray[np.float64]], *, tokens: Sequence[str], chosen: Name) -> Chart:
+    """Draw each way's cosine with full attention by position, the mean of SMOOTH tokens; the chosen way by token too.
+
+    values: [n] for each way, NaN where a token is dropped, which leaves a gap.
+    """
+    series = []
+    for way, found in values.items():
+        by_token = pd.DataFrame({"position": range(len(found)), "token": tokens, "way": way, "opacity": 0.8})
+        if way == chosen:
+            by_token["opacity"] = 1.0
+            series.append(by_token.assign(cosine=found, way=EVERY, opacity=0.55))
+        series.append(by_token.assign(cosine=smoothed(found)))
+    colours = {way: f"heads {at}" if at < 6 else "muted" for at, way in enumerate(values)}
+    return Chart(
+        pd.concat(series),
+        "position",
+        "cosine",
+        "curves",
+        by="way",
+        names={**words.WAYS, EVERY: ""},
+        parts={**colours, EVERY: colours[chosen]},
+        styles=dict.fromkeys(DOTTED, 2),
+        marks={EVERY: "points"},
+        sizes={**dict.fromkeys(values, 1.6), chosen: 3.5, EVERY: 3.5},
+        opacity="opacity",
+        hover={"token": ""},
+        x_title=words.TOKEN,
+        y_title=words.smoothed(SMOOTH),
+        title=words.COSINES,
+        x_range=(-1, len(tokens)),
+        y_format=".2~f",
+        below=True,
+        height=400,
+    )
+
+
+def smoothed(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Average each value with its neighbours, SMOOTH in all, over what is there; NaN stays NaN."""
+    there = ~np.isnan(values)
+    ones = np.ones(SMOOTH)
+    sums, counts = (np.convolve(one, ones, mode="full") for one in (np.where(there, values, 0.0), there.astype(float)))
+    inside = slice(SMOOTH // 2, SMOOTH // 2 + len(values))
+    return np.where(there, sums[inside] / np.maximum(counts[inside], 1), np.nan)
 
 
 def _cut(found: Compared, trace: Trace, way: Name, code: str) -> Map:

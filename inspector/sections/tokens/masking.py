@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from math import hypot
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from inspector import masked_lm
+from inspector.plots.chart import Chart
 from inspector.plots.tokens import masking as draw
 from inspector.sections import names
 from inspector.sections.picks import Count
@@ -80,7 +82,16 @@ def answer(subject: Subject, *, mask_rate: int, mask_seed: int) -> Iterator[Bloc
     trained = masked_lm.trained_rate(loaded)
     yield Paragraph(rated(table, trained=trained, model=plain(names.name(subject.model))))
     code += f"table = masked_lm.by_rate(loaded, trace.encoding, seed={seed})"
-    accuracy, loss = (partial(figure, table, trained=trained) for figure in (draw.accuracy, draw.loss))
+    accuracy = replace(
+        by_rate(table, words.GUESSES, trained=trained),
+        y_title=words.SHARE_RIGHT,
+        title=words.RIGHT_BY_RATE,
+        y_range=(0, 1.03),
+        y_format=".0%",
+    )
+    loss = replace(
+        by_rate(table, words.LOSSES, trained=trained), y_title=words.NATS, title=words.LOSS_BY_RATE, from_zero=True
+    )
     yield Row(
         (
             Figure("mask-accuracy", "", accuracy, words.ACCURACY_ALT, code, table),
@@ -101,6 +112,33 @@ def answer(subject: Subject, *, mask_rate: int, mask_seed: int) -> Iterator[Bloc
     )
     named = table.assign(fate=table["fate"].map({"all": words.ALL_CHOSEN, **words.FATES}))
     yield Table("masking-by-rate", named, words.BY_FATE, height=320)
+
+
+def by_rate(table: pd.DataFrame, names: Mapping[str, str], *, trained: float | None) -> Chart:
+    """Draw columns of `masked_lm.by_rate`, over two standard errors either way.
+
+    trained: the rate at which the model was trained, which is marked.
+    """
+    every = table[table["fate"] == "all"]
+    rows = pd.concat(
+        every.assign(guess=column, value=every[column], error=2 * every[f"{column}_error"]) for column in names
+    )
+    return Chart(
+        rows.assign(low=rows["value"] - rows["error"], high=rows["value"] + rows["error"]),
+        "rate",
+        "value",
+        by="guess",
+        names=names,
+        parts=dict.fromkeys(names, "prediction"),
+        styles={column: at for at, column in enumerate(names)},
+        error=("low", "high"),
+        hover={"error": "±", "count": words.GUESSED},
+        x_title=words.SHARE_CHOSEN,
+        x_marks={} if trained is None else {words.TRAINED_AT: trained},
+        x_range=(0, 0.53),
+        x_format=".0%",
+        height=320,
+    )
 
 
 def masking(drawn: Drawn) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from inspector.components.matrix import Panel
 from inspector.costs import clock
@@ -27,7 +28,7 @@ from inspector.long_texts import (
     saving,
     seen,
 )
-from inspector.plots.tokens import sparse as draw
+from inspector.plots.chart import Chart
 from inspector.sections import names
 from inspector.sections.picks import Count, Option, Switch
 from inspector.sections.section import (
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 words = wording.sparse
 
+Quantity = Literal["cells", "pairs", "flops"]
 LONGEST, FIRST = 256, 64  # tokens of the picture
 LENGTHS = tuple(2**power for power in range(5, 17))  # whole blocks, so that BigBird's line has no steps
 TENTH, HALF = 0.1, 0.5
@@ -186,12 +188,12 @@ def _map(pattern: Pattern, rule: str, *, tokens: int, labels: Sequence[Any]) -> 
 
 
 def _grown(
-    subject: Subject, *, counted: draw.Quantity, patterns: Mapping[str, Pattern], rule: str, sizes: Sizes, tokens: int
+    subject: Subject, *, counted: Quantity, patterns: Mapping[str, Pattern], rule: str, sizes: Sizes, tokens: int
 ) -> Iterator[Block]:
     """Yield what each rule costs by the length of the text."""
     lengths = sorted({*LENGTHS, tokens})
     table = growth(sizes.shape or NO_SIZES, patterns, lengths)
-    chart = partial(draw.growth, table, names=words.RULES, chosen=rule, quantity=counted, here=tokens, most=sizes.reads)
+    chart = by_length(table, chosen=rule, quantity=counted, here=tokens, most=sizes.reads)
     shape = (
         f"from inspector.costs.clock import LayerShape\n\nshape = {NO_SIZES!r}"
         if sizes.shape is None
@@ -206,6 +208,38 @@ def _grown(
         f"import models\nfrom inspector.long_texts import *\n{shape}\ntable = growth(shape, {patterns!r}, {lengths!r})",
         table if sizes.shape is not None else table[["pattern", "tokens", "cells", "share"]],
         note=sizes.why_not or words.COUNTED,
+    )
+
+
+def by_length(table: pd.DataFrame, *, chosen: str, quantity: Quantity, here: int, most: int | None) -> Chart:
+    """Draw what each pattern costs by length, the chosen one thick; table: of `long_texts.growth`.
+
+    here: the length in the picture above, marked on the chosen line. most: the longest text that the model reads.
+    """
+    point = table[(table["pattern"] == chosen) & (table["tokens"] == here)]
+    colours = {rule: f"heads {at}" for at, rule in enumerate(rule for rule in words.RULES if rule != "full")}
+    colours["full"] = "muted"
+    return Chart(
+        pd.concat([table, point.assign(pattern="here")]),
+        "tokens",
+        quantity,
+        "curves",
+        by="pattern",
+        names={**words.RULES, "here": ""},
+        parts={**colours, "here": colours[chosen]},
+        styles={"full": 1},
+        marks={"here": "points"},
+        sizes={**dict.fromkeys(colours, 1.8), chosen: 4, "here": 10},
+        hover={"share": words.SHARE},
+        x_title=words.LENGTH,
+        y_title=words.AXES[quantity],
+        title=words.BY_LENGTH,
+        x_marks={} if most is None else {words.reads(most): most},
+        x_log=True,
+        y_log=True,
+        x_format=",d",
+        below=True,
+        height=430,
     )
 
 

@@ -90,7 +90,7 @@ def schedule(trained: Trained, rows: pd.DataFrame) -> Iterator[Block]:
     yield Figure(
         "schedule",
         "",
-        partial(draw.schedule, rates, decay=recipe.decay, measured=rows),
+        draw.schedule(rates, decay=recipe.decay, measured=rows),
         words.rates_alt(recipe.decay),
         "from inspector import training\nfrom models.training.recipes import RECIPES\n\n"
         f"table = training.schedules(RECIPES[{recipe.name!r}], steps={steps})",

@@ -248,7 +248,7 @@ def _measure(subject: Subject, *, replay_measure: str, seen: Moment, layer: int,
     yield Figure(
         "head-measures",
         "",
-        partial(draw.head_measures, seen.measures, measure=replay_measure, layer=layer, head=head, step=seen.step),
+        draw.head_measures(seen.measures, measure=replay_measure, layer=layer, head=head, step=seen.step),
         words.measure_alt(replay_measure, layer),
         f'{seen.code}table = measures.loc[measures["layer"] == {layer}, {columns}]',
         seen.measures.loc[seen.measures["layer"] == layer, columns],

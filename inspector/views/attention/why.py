@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -233,7 +232,7 @@ def _dimensions(cell: Explanation, *, turned: str) -> None:
     from inspector.plots import explain as draw_cell
 
     chart.show(
-        partial(draw_cell.vectors, cell, largest_first=st.session_state["why_sorted"]),
+        draw_cell.vectors(cell, largest_first=st.session_state["why_sorted"]),
         alt=f"q, k and their products over {len(cell.products)} dimensions",
         key="why-vectors",
         table=explain.dimensions(cell),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 
 import pandas as pd
@@ -27,7 +26,7 @@ def cache(made: Written, table: pd.DataFrame, *, python: str) -> None:
     with left:
         st.markdown(words.CACHE_BYTES)
         chart.show(
-            partial(draw.cache, table[["step", "cache_bytes"]]),
+            draw.cache(table[["step", "cache_bytes"]]),
             alt="bytes in the KV cache after each step",
             key="cache",
             name="kv-cache",
@@ -40,7 +39,7 @@ def cache(made: Written, table: pd.DataFrame, *, python: str) -> None:
         amount = controls.bar("FLOPs of", list(AMOUNTS), "flops_of", default="each step")
         columns = ["step", *(f"{AMOUNTS[amount]}_{kind}" for kind in ("cached", "uncached"))]
         chart.show(
-            partial(draw.flops, table, amount=AMOUNTS[amount]),
+            draw.flops(table, amount=AMOUNTS[amount]),
             alt=f"FLOPs of {amount}, with the cache and without",
             key="flops",
             name="flops",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, get_args
 
@@ -66,8 +65,8 @@ def train(attempt: Attempt) -> None:
                 table = lab.curves(attempt.courses.values())
                 with figure:
                     chart.plain(
-                        draw.curves(
-                            table, steps=experiment.steps, unit=words.unit(experiment.task), mode=appearance.mode()
+                        draw.curves(table, steps=experiment.steps, unit=words.unit(experiment.task))(
+                            mode=appearance.mode()
                         ),
                         alt=CURVES,
                         key=f"lab-curves-live-{pictures}",
@@ -126,7 +125,7 @@ def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
         st.info(words.unfinished(left))
     table = lab.curves(attempt.results)
     chart.show(
-        partial(draw.curves, table, steps=attempt.experiment.steps, unit=words.unit(attempt.experiment.task)),
+        draw.curves(table, steps=attempt.experiment.steps, unit=words.unit(attempt.experiment.task)),
         alt=CURVES,
         key="lab-curves",
         name=f"lab-{attempt.experiment.task}",
@@ -141,7 +140,7 @@ def waiting(experiment: Experiment | None) -> None:
     """The place of the curves before the first Start."""
     st.info(words.NOTHING_TRAINED)
     steps = 1 if experiment is None else experiment.steps
-    chart.plain(draw.curves(lab.curves(()), steps=steps, mode=appearance.mode()), alt=CURVES, key="lab-curves-empty")
+    chart.plain(draw.curves(lab.curves(()), steps=steps)(mode=appearance.mode()), alt=CURVES, key="lab-curves-empty")
 
 
 presets = st.container()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
-from functools import partial
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -26,8 +25,6 @@ from models.training.tiny.experiments import SYMBOLS, TIMES, Experiment, LabRun,
 from models.training.tiny.words import KINDS, WORDS
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from models.attention import Stream
     from models.training.lab import Result, Trial
 
@@ -95,7 +92,7 @@ def places(experiment: Experiment, results: Sequence[Result]) -> None:
     st.subheader(words.BY_PLACE, anchor=False)
     st.markdown(words.places(read.places(table), task=experiment.task))
     chart.show(
-        partial(draw.places, table, guessed=1 / SYMBOLS[experiment.task]),
+        draw.places(table, guessed=1 / SYMBOLS[experiment.task]),
         alt="Share of texts in which each place of the answer is right",
         key="lab-places",
         name=f"lab-{experiment.task}-places",
@@ -119,14 +116,11 @@ def layers(experiment: Experiment, results: Sequence[Result]) -> None:
         st.caption(words.NO_BLOCKS.format(phrases.listed(recurrent)))
     table = lab.layers(results)
     lines = "table = inspector.lab.layers(map(result, courses.values()))"
-    pictures: dict[str, Callable[..., go.Figure]] = {
-        "lab-depth": draw.depth,
-        "lab-drift": partial(draw.drift, steps=experiment.steps),
-    }
+    pictures = {"lab-depth": draw.depth(table), "lab-drift": draw.drift(table, steps=experiment.steps)}
     for column, (name, picture) in zip(st.columns(2, gap="medium"), pictures.items(), strict=True):
         with column:
             chart.show(
-                partial(picture, table),
+                picture,
                 alt=ALT[name],
                 key=name,
                 name=name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from types import ModuleType
 from typing import get_args
 
@@ -226,7 +225,7 @@ def _picture(question: Question, picture: Picture, words: ModuleType, language: 
         )
         return
     chart.show(
-        partial(draw.draw, picture, language=language),
+        draw.chart(picture, language=language),
         alt=draw.told(picture, language),
         key=f"{key}-{language}",
         name=key,

@@ -209,7 +209,7 @@ def draw_states(states: States, *, name: str = "masked") -> None:
     turned = states.turned["turned"].to_numpy()
     st.markdown(wording.STATES_TURNED)
     chart.show(
-        partial(figures.moved, turned, tokens=states.tokens, masked=states.changed, names=("as before", name)),
+        figures.moved(turned, tokens=states.tokens, masked=states.changed, names=("as before", name)),
         alt="1 - cosine of each token's last hidden state before and after",
         key="moved",
         table=states.turned,

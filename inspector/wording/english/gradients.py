@@ -25,9 +25,17 @@ BY_FACTOR, BY_FACTOR_ALT = (
     "As the softmax saturates",
     "Size of the gradients into W_Q, W_K and W_V by how large the scores are",
 )
+GRADIENTS_BY_LAYER, GRADIENTS_BY_FACTOR = "Gradients by layer", "Gradients as the softmax saturates"
 NONE, OWN = "none", "the model's"
+NO_SCALE, OWN_NO_SCALE = "no scale", "no scale, the model's"
+TIMES_OWN = "scores, times the model's"
 LEAST = 1e-12
 _EQUAL = 0.005  # a ratio this near 1 is told as no change
+
+
+def entry(size: Size) -> str:
+    """Name the axis of the sizes."""
+    return f"{size} size of an entry"
 
 
 def long(tokens: int) -> str:

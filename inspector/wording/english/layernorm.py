@@ -262,6 +262,10 @@ ABOUT_STEPS = (
     "A token goes from x to x − m, to n = (x − m) / s, to γ n, to γ n + β. A step's share is its length over "
     "the sum of the four lengths, so it says how far, not in which direction."
 )
+OF_ALL = {"mean": "mean", "std": "deviation", "rms": "RMS"}
+MEDIANS = {"before": "before: median of the tokens", "after": "after: median of the tokens"}
+FROM, TO, IN_CALL_ORDER = "from", "to", "norm, in call order"
+BY_DEPTH_TITLE, BY_DEPTH_READ = "All tokens by depth", "line: median; shaded: smallest to largest token"
 BY_DEPTH, BY_DEPTH_ALT = (
     "All tokens by depth",
     "mean, deviation and root mean square of all tokens before and after each norm",
@@ -374,6 +378,7 @@ COMPARED_HEADS = {
     "scaled": "change at 1,000 x",
     "others": "change without others",
 }
+COLUMN, TEXTS = "column", "texts"
 BY_POSITION, BY_POSITION_ALT = "BatchNorm by position", "texts that reach each column, and the deviation over them"
 SMALL, SMALL_ALT = "Small batches are noisy", "deviation of BatchNorm's mean by texts in the batch"
 NOISE, IN_BATCH, OF_MEAN = "Noise of BatchNorm's mean", "texts in a batch", "deviation of the mean"
@@ -554,6 +559,8 @@ BEST = (
 # --- Pre-norm or post-norm --------------------------------------------------------------------------------------------
 
 
+UNTRAINED_LAYERS, UNTRAINED_ALONE = "24 untrained layers", "untrained: no model of the list is drawn here"
+AFTER_LAYER = "after layer (−1: the embedding)"
 WITH_AND_WITHOUT = "Pre-norm or post-norm, with and without residual"
 RUNNING = "Running 24 untrained layers five times"
 START = "Initialisation"

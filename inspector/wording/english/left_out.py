@@ -22,6 +22,7 @@ RHO, RHO_OF_HEADS = "Spearman's ρ", "Spearman's ρ of every head"
 ALL_TOKENS = "All numbers of every token"
 NO_HEAD = "No head's attention tells these tokens apart."
 TO_THE_SOURCE = "The decoder's own keys are no tokens of the source: you see its attention to the source."
+BY_ATTENTION, BY_CHANGE = "rank by attention (1 = least)", "rank by change (1 = least)"
 PAPERS = (
     "Jain & Wallace (2019) made such comparisons for recurrent classifiers of text, found mostly weak agreement, and "
     "other weights that gave the same output: attention is not explanation, they conclude. Wiegreffe & Pinter (2019) "
@@ -42,6 +43,11 @@ def too_many(count: int, *, most: int) -> str:
 def long(count: int, *, seconds: float) -> str:
     """Say what a long text takes."""
     return f"Each of {count:,} tokens is left out once, a run of the model each: about {max(1, round(seconds))} s here."
+
+
+def ranks(head: str) -> str:
+    """Head the ranks of a head."""
+    return f"{head}: attention and change"
 
 
 def ranks_alt(head: str) -> str:

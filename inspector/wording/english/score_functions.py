@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 TOKENS, WIDTH, HEADS = "Tokens n", "d_k", "Heads h"
 COMPARED = "What is compared"
 AMOUNTS = {"flops": "FLOPs", "largest_bytes": "Largest tensor"}
+DRAWN = {"flops": "FLOPs of scores and mix", "largest_bytes": "Largest tensor"}
+TEXT_LENGTH = "text length (tokens)"
 TABLE_HEADS = {
     "function": "Function",
     "formula": "FLOPs of scores and mix",

@@ -168,6 +168,10 @@ def of_head(head: str, *, measure: str, value: float) -> str:
 # --- one head --------------------------------------------------------------------------------------------------------
 
 NORMAL = 0.25  # excess kurtosis, to either side, within which a distribution is told as near the normal in this
+DEVIATIONS = "standard deviations from the mean"
+HISTOGRAM_TITLE = "q · k over all pairs, beside the normal distribution"
+NORMAL_QUANTILE, OWN_QUANTILE = "normal quantile", "quantile of q · k (standard deviations)"
+QUANTILES_TITLE = "Quantiles of q · k against the normal distribution's"
 HISTOGRAM, HISTOGRAM_ALT = (
     "q · k over all pairs",
     "Histogram of q · k in standard deviations, with the normal distribution over it",

@@ -30,9 +30,11 @@ def test_measured_times_stand_for_the_layers_that_are_alike() -> None:
         assert found.table["milliseconds"].sum() == pytest.approx(2 * (attention + 4))
         said = words.timed(found, measured, kernel=kernel, tokens=5)
         assert f"attention takes {attention:.2f} ms and the FFN 4.00 ms, so attention takes" in said
-        bars = draw.by_layer(found.table, value="milliseconds").data
+        bars = draw.by_layer(found.table, value="milliseconds")(mode="light").data
         assert sum(sum(bar.y) for bar in bars) == pytest.approx(2 * (attention + 4))
-        assert "8.00 ms" in draw.by_component(found.table, value="milliseconds").data[0].text[0]  # 2 x 4 ms
+        assert (
+            "8.00 ms" in draw.by_component(found.table, value="milliseconds")(mode="light").data[0].text[0]
+        )  # 2 x 4 ms
         (tree,) = draw.treemap(found.table, value="milliseconds").data
         assert tree.values[0] == 1e6 * 2 * (attention + 4)  # nanoseconds: areas add up exactly
         summed = clocked.by_length(measured).iloc[0]

@@ -187,7 +187,7 @@ def test_every_own_model_can_be_drawn(shape: str) -> None:
     config = TransformerConfig(**SIZES, shape=shape, activation="swiglu", positions="rope")
     table = costs.breakdown(config)
     for stream in (None, *dict.fromkeys(table.stream)):
-        assert draw.by_layer(table, stream=stream, value="flops").data
+        assert draw.by_layer(table, stream=stream, value="flops")(mode="light").data
     crossovers = costs.crossovers(config)
     lengths = draw.lengths(crossovers, tokens=20)
     assert draw.by_length(costs.by_length(config, lengths), crossovers=crossovers, tokens=20).data

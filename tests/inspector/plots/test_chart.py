@@ -1,11 +1,13 @@
-"""Axes of charts: a text's tokens, and whole numbers, few and many."""
+"""Charts: what stands in a table is what is drawn, and their axes, legends and panels."""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from inspector.plots.chart import Chart
+from inspector.plots import theme
+from inspector.plots.chart import Chart, Panels, in_rows
 
 TOKENS = ("the", "<b>", "the")
 
@@ -23,3 +25,106 @@ def test_tokens_stand_along_the_axis_and_are_told_with_their_number() -> None:
 def test_few_whole_numbers_are_all_labelled_and_of_many_round_ones(last: int, step: int | None) -> None:
     table = pd.DataFrame({"layer": [0, last], "size": [1.0, 2.0]})
     assert Chart(table, "layer", "size")(mode="dark").layout.xaxis.dtick == step
+
+
+SERIES = pd.DataFrame({"of": ["a", "a", "b", "b"], "x": [1.0, 2.0, 1.0, 2.0], "y": [3.0, 5.0, 4.0, 8.0]})
+
+
+def test_a_series_has_its_mark_its_size_and_its_ink() -> None:
+    chart = Chart(
+        SERIES,
+        "x",
+        "y",
+        "bars",
+        by="of",
+        names={"b": ""},
+        parts={"a": "muted", "b": "sequential 7"},
+        marks={"b": "curves"},
+        sizes={"b": 5},
+    )
+    for mode in ("light", "dark"):
+        bars, curve = chart(mode=mode).data
+        assert (bars.type, curve.type, curve.mode) == ("bar", "scatter", "lines")  # a curve has no points
+        assert (bars.marker.color, curve.line.color) == (theme.MUTED[mode], theme.SEQUENTIAL[mode][7])
+        assert curve.line.width == 5
+        assert (bars.showlegend, curve.showlegend) == (True, False)  # "" has no place in the legend
+
+
+def test_a_band_is_drawn_behind_its_line_and_told_by_nothing() -> None:
+    table = SERIES.assign(low=[2.0, 4.0, np.nan, np.nan], high=[4.0, 6.0, np.nan, np.nan])
+    figure = Chart(table, "x", "y", by="of", band=("low", "high"))(mode="light")
+    band, first, second = figure.data  # the second has none
+    assert (list(band.x), list(band.y)) == ([1, 2, 2, 1], [4, 6, 4, 2])
+    assert (band.fill, band.hoverinfo, band.showlegend) == ("toself", "skip", False)
+    assert band.fillcolor == first.line.color
+    assert [first.name, second.name] == ["a", "b"]
+
+
+@pytest.mark.parametrize("sideways", [False, True])
+def test_whiskers_reach_the_two_columns(sideways: bool) -> None:
+    table = SERIES[:2].assign(low=[2.0, 4.5], high=[3.5, 6.0])
+    (points,) = Chart(table, "x", "y", "points", error=("low", "high"), sideways=sideways)(mode="light").data
+    whiskers = points.error_x if sideways else points.error_y
+    assert list(whiskers.array) == [0.5, 1.0]
+    assert list(whiskers.arrayminus) == [1.0, 0.5]
+
+
+def test_bars_have_widths_words_and_opacities() -> None:
+    table = SERIES[:2].assign(width=[0.5, 1.5], words=["<b>", "two"], seen=[0.4, 1.0])
+    figure = Chart(table, "x", "y", "bars", bar_width="width", text="words", opacity="seen")(mode="light")
+    (bars,) = figure.data
+    assert list(bars.width) == [0.5, 1.5]
+    assert figure.layout.bargap == 0
+    assert list(bars.text) == ["&lt;b&gt;", "two"]
+    assert "%{text}" in bars.hovertemplate
+    assert list(bars.marker.opacity) == [0.4, 1.0]
+    assert Chart(table, "x", "y", opacity="seen")(mode="light").data[0].opacity == 0.4  # a line as its first row
+
+
+def test_a_line_across_a_sideways_chart_is_upright() -> None:
+    chart = Chart(SERIES[:2], "x", "y", "bars", y_marks={"mean": 100.0}, y_log=True, sideways=True)
+    figure = chart(mode="light")
+    (line,), (words,) = figure.layout.shapes, figure.layout.annotations
+    assert (line.x0, line.x1) == (100, 100)
+    assert (words.text, words.x) == ("mean", 2)  # a logarithmic axis places words by their power of ten
+    assert figure.layout.yaxis.autorange == "reversed"
+
+
+def test_axes_are_written_and_end_as_they_are_told() -> None:
+    chart = Chart(SERIES, "x", "y", by="of", x_format=",d", y_format=".0%", x_range=(0, 3), from_zero=True)
+    figure = chart(mode="light")
+    assert (figure.layout.xaxis.tickformat, figure.layout.yaxis.tickformat) == (",d", ".0%")
+    assert tuple(figure.layout.xaxis.range) == (0, 3)
+    assert figure.layout.yaxis.rangemode == "tozero"
+    assert "%{y:.1%}" in figure.data[0].hovertemplate
+
+
+@pytest.mark.parametrize(("below", "subtitle", "top"), [(False, "", 76), (False, "words", 96), (True, "words", 76)])
+def test_a_legend_and_a_subtitle_take_no_room_from_the_plot(below: bool, subtitle: str, top: int) -> None:
+    layout = Chart(SERIES, "x", "y", by="of", below=below, subtitle=subtitle, height=300)(mode="light").layout
+    assert layout.margin.t == top
+    assert layout.height - layout.margin.t == 300 - 56
+    assert (layout.legend.y < 0) is below
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_panels_share_a_legend_and_one_axis(beside: bool) -> None:
+    first = Chart(SERIES, "x", "y", by="of", x_title="step", y_title="loss", y_marks={"least": 1.0})
+    second = Chart(SERIES.assign(y=-SERIES["y"]), "x", "y", by="of", x_title="step", y_title="gain")
+    figure = Panels((first, second), "Both", legend="what", beside=beside, height=500)(mode="dark")
+    assert [(trace.name, trace.yaxis, trace.showlegend) for trace in figure.data] == [
+        *(("a", "y", True), ("b", "y", True), ("a", "y2", False), ("b", "y2", False)),
+    ]
+    assert list(figure.data[2].y) == [-3, -5]
+    assert [axis.title.text for axis in (figure.layout.yaxis, figure.layout.yaxis2)] == ["loss", "gain"]
+    assert [axis.title.text for axis in (figure.layout.xaxis, figure.layout.xaxis2)] == [
+        "step" if beside else "",
+        "step",
+    ]
+    assert [shape.yref for shape in figure.layout.shapes] == ["y"]
+    assert figure.layout.legend.title.text == "what"
+
+
+def test_long_names_are_broken_into_rows_at_spaces() -> None:
+    assert in_rows("a name of some <letters>", 10) == "a name of<br>some<br>&lt;letters&gt;"
+    assert in_rows("一二三四五六七八", 10) == "一二三四五<br>六七八"

@@ -22,31 +22,31 @@ def cell(minilm: LoadedModel) -> Explanation:
 
 
 def test_the_bars_are_the_vectors(cell: Explanation) -> None:
-    q, k, product = explain.vectors(cell).data
+    q, k, product = explain.vectors(cell)(mode="light").data
     np.testing.assert_array_equal(q.y, cell.q)
     np.testing.assert_array_equal(k.y, cell.k)
     np.testing.assert_array_equal(product.y, cell.products)
-    assert list(product.x) == [str(dimension) for dimension in range(32)]
+    assert [told[0] for told in product.customdata] == [str(dimension) for dimension in range(32)]
 
 
 def test_the_largest_product_can_come_first(cell: Explanation) -> None:
-    product = explain.vectors(cell, largest_first=True).data[2]
+    product = explain.vectors(cell, largest_first=True)(mode="light").data[2]
     assert (np.diff(np.abs(product.y)) <= 0).all()
-    np.testing.assert_array_equal(product.y, cell.products[[int(name) for name in product.x]])
+    np.testing.assert_array_equal(product.y, cell.products[[int(told[0]) for told in product.customdata]])
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_colours_say_sign_and_what_is_needed(cell: Explanation, mode: theme.Mode) -> None:
     made = replace(cell, q=np.ones(4), k=np.ones(4), products=np.array([5.0, -1.0, 4.0, 0.5]))
-    marker = explain.vectors(made, mode=mode).data[2].marker
+    marker = explain.vectors(made)(mode=mode).data[2].marker
     below, above = theme.DIVERGING[mode][1], theme.DIVERGING[mode][-2]
     assert list(marker.color) == [above, below, above, above]
-    assert list(marker.opacity == 1) == [True, False, True, False]  # 5 and 4 reach 80 % of 8.5
+    assert [opacity == 1 for opacity in marker.opacity] == [True, False, True, False]  # 5 and 4 reach 80 % of 8.5
 
 
 def test_scores_without_vectors_are_a_sentence(cell: Explanation) -> None:
     with pytest.raises(ValueError, match="seen as scores alone"):
-        explain.vectors(replace(cell, q=np.empty(0), k=np.empty(0), products=np.empty(0)))
+        explain.vectors(replace(cell, q=np.empty(0), k=np.empty(0), products=np.empty(0)))(mode="light")
 
 
 def test_steps_are_written_as_what_they_are(cell: Explanation) -> None:

@@ -64,10 +64,10 @@ def test_costs_are_drawn_as_they_are() -> None:
             **{"flops_cached": [5, 6], "flops_uncached": [5, 12], "total_cached": [5, 11], "total_uncached": [5, 17]},
         }
     )
-    (measured,) = generation.cache(table).data
+    (measured,) = generation.cache(table)(mode="light").data
     assert list(measured.y) == [8, 16]
-    uncached, cached = generation.flops(table).data
+    uncached, cached = generation.flops(table)(mode="light").data
     assert (list(uncached.y), list(cached.y)) == ([5, 12], [5, 6])
-    uncached, cached = generation.flops(table, amount="total", mode="dark").data
+    uncached, cached = generation.flops(table, amount="total")(mode="dark").data
     assert (list(uncached.y), list(cached.y)) == ([5, 17], [5, 11])
     assert uncached.line.dash != cached.line.dash

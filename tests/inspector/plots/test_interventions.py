@@ -51,10 +51,11 @@ def test_before_and_after_are_pairs_of_bars_with_both_ranks() -> None:
 
 
 def test_every_token_has_its_bar_and_masked_ones_stand_out() -> None:
-    figure = masking.moved(np.array([0.1, 0.9, 0.2]), tokens=("the", "cat", "the"), masked=(1,))
+    figure = masking.moved(np.array([0.1, 0.9, 0.2]), tokens=("the", "cat", "the"), masked=(1,))(mode="light")
     seen, hidden = figure.data
-    assert (list(seen.x), list(seen.y)) == (["0 the", "2 the"], [0.1, 0.2])
-    assert (list(hidden.x), list(hidden.y)) == (["1 cat"], [0.9])
+    assert (list(seen.x), list(seen.y)) == ([0, 2], [0.1, 0.2])
+    assert (list(hidden.x), list(hidden.y)) == ([1], [0.9])
+    assert [told[0] for told in seen.customdata] == ["0 the", "2 the"]
     assert hidden.marker.pattern.shape == "/"  # never by colour alone
     with pytest.raises(ValueError, match="2 values do not fit 3 tokens"):
-        masking.moved(np.zeros(2), tokens="abc", masked=())
+        masking.moved(np.zeros(2), tokens="abc", masked=())(mode="light")

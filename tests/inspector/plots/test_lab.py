@@ -19,7 +19,7 @@ TWO_SEEDS = pd.DataFrame(
 
 
 def test_seeds_are_thin_and_their_mean_is_thick() -> None:
-    figure = draw.curves(TWO_SEEDS, steps=50)
+    figure = draw.curves(TWO_SEEDS, steps=50)(mode="light")
     assert len(figure.data) == 2 * 3 * (2 + 1)
     thick = [trace for trace in figure.data if trace.line.width > 2]
     assert [trace.name for trace in thick if trace.showlegend] == ["A, mean of 2 seeds", "B, mean of 2 seeds"]
@@ -29,20 +29,20 @@ def test_seeds_are_thin_and_their_mean_is_thick() -> None:
 
 
 def test_a_mean_ends_where_a_seed_does() -> None:
-    thick = [trace for trace in draw.curves(TWO_SEEDS[:3], steps=20).data if trace.line.width > 2]
+    thick = [trace for trace in draw.curves(TWO_SEEDS[:3], steps=20)(mode="light").data if trace.line.width > 2]
     assert list(thick[0].x) == [10]
 
 
 def test_one_seed_is_one_line() -> None:
-    figure = draw.curves(TWO_SEEDS[TWO_SEEDS["seed"] == 0], steps=20, mode="dark")
+    figure = draw.curves(TWO_SEEDS[TWO_SEEDS["seed"] == 0], steps=20)(mode="dark")
     assert [(trace.name, trace.showlegend) for trace in figure.data[:1]] == [("A", True)]
     assert len(figure.data) == 2 * 3
 
 
 def test_a_loss_that_is_no_number_ends_the_line() -> None:
     broken = TWO_SEEDS[:2].assign(loss=[2.0, float("nan")])
-    assert list(draw.curves(broken, steps=20).data[0].y) == [2.0]
+    assert list(draw.curves(broken, steps=20)(mode="light").data[0].y) == [2.0]
 
 
 def test_nothing_trained_is_an_empty_figure() -> None:
-    assert all(len(trace.x) == 0 for trace in draw.curves(TWO_SEEDS[:0], steps=20).data)
+    assert all(len(trace.x) == 0 for trace in draw.curves(TWO_SEEDS[:0], steps=20)(mode="light").data)

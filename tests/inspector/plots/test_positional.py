@@ -14,7 +14,7 @@ TABLE = np.random.default_rng(0).normal(size=(20, 8)).astype(np.float32)
 
 def test_curves_are_columns_of_each_table() -> None:
     paper = positional.sinusoidal(20, 8)
-    figure = positions.curves({"sinusoidal": paper, "<b>own</b>": TABLE}, dimensions=[0, 5], mode="dark")
+    figure = positions.curves({"sinusoidal": paper, "<b>own</b>": TABLE}, dimensions=[0, 5])(mode="dark")
     drawn = {(line.yaxis, line.name): line for line in figure.data}
     np.testing.assert_array_equal(drawn["y", "0"].y, [math.sin(position) for position in range(20)])
     np.testing.assert_array_equal(drawn["y2", "5"].y, TABLE[:, 5])
@@ -25,20 +25,20 @@ def test_curves_are_columns_of_each_table() -> None:
 
 
 def test_curves_stay_apart_by_lightness() -> None:
-    figure = positions.curves({"own": TABLE}, dimensions=range(8))
+    figure = positions.curves({"own": TABLE}, dimensions=range(8))(mode="light")
     assert len({line.line.color for line in figure.data}) == 8
-    single = positions.curves({"own": TABLE}, dimensions=[3]).data[0]
+    single = positions.curves({"own": TABLE}, dimensions=[3])(mode="light").data[0]
     assert single.line.color == figure.data[0].line.color
 
 
 def test_a_dimension_that_is_not_there_is_said() -> None:
     with pytest.raises(ValueError, match=r"own has dimensions 0 to 7, so not \[8\]"):
-        positions.curves({"own": TABLE}, dimensions=[0, 8])
+        positions.curves({"own": TABLE}, dimensions=[0, 8])(mode="light")
 
 
 def test_similarity_by_distance_with_its_band() -> None:
     tables = {name: positional.similarity_by_distance(table) for name, table in (("a", TABLE), ("b", TABLE[::-1]))}
-    figure = positions.similarity_by_distance(tables)
+    figure = positions.similarity_by_distance(tables)(mode="light")
     lines = [trace for trace in figure.data if trace.fill is None]
     bands = [trace for trace in figure.data if trace.fill == "toself"]
     cosine = positional.similarity(TABLE)

@@ -42,7 +42,7 @@ def test_a_slide_has_the_same_points_in_larger_type(mode: theme.Mode) -> None:
 
 def test_a_legend_of_many_lines_fits_beside_the_plot() -> None:
     table = costs.breakdown(_config(), tokens=13)
-    large = slide.enlarged(draw.by_layer(table, value="flops"))
+    large = slide.enlarged(draw.by_layer(table, value="flops")(mode="light"))
     groups = {trace.legendgrouptitle.text for trace in large.data}
     assert 1.45 * large.layout.legend.font.size * (len(large.data) + 2 * len(groups)) <= 431
 

@@ -61,7 +61,7 @@ def test_every_metric_is_drawn_as_the_file_has_it() -> None:
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_schedule_shows_the_used_one_strong_and_what_was_measured(mode: str, table: pd.DataFrame) -> None:
     rates = learning.schedules(TRANSLATOR, steps=400)
-    figure = draw.schedule(rates, decay="cosine", measured=table, mode=mode)
+    figure = draw.schedule(rates, decay="cosine", measured=table)(mode=mode)
     lines = {trace.name: trace for trace in figure.data}
     assert list(lines) == ["linear", "noam", "late", "cosine, used", "measured"]
     assert lines["cosine, used"].y[149] == 2e-3  # the peak, at the end of the warm-up
@@ -98,15 +98,16 @@ def test_a_logarithmic_axis_has_no_step_0(table: pd.DataFrame) -> None:
 
 def test_a_head_becomes_what_it_is(replay: Replay) -> None:
     measures = learning.measures(replay, sentence=0, stream="encoder")
-    figure = draw.head_measures(measures, measure="self", layer=1, head=0, step=4)
-    lines = {trace.name: trace for trace in figure.data}
-    assert figure.data[-1].name == "head 0"  # on top
-    assert lines["head 0"].y == pytest.approx([1 / 3, 2 / 3, 1.0], abs=1e-3)
-    assert lines["head 1"].y == pytest.approx([1.0, 1.0, 1.0])
-    assert list(lines["head 0"].x) == [0, 1, 2]
+    figure = draw.head_measures(measures, measure="self", layer=1, head=0, step=4)(mode="light")
+    other, own = figure.data
+    assert (other.name, own.name) == ("head 1", "head 0")  # the open one on top
+    assert not figure.layout.showlegend
+    assert own.y == pytest.approx([1 / 3, 2 / 3, 1.0], abs=1e-3)
+    assert other.y == pytest.approx([1.0, 1.0, 1.0])
+    assert list(own.x) == [0, 1, 2]
     assert list(figure.layout.xaxis.ticktext) == ["0", "4", "100"]
-    assert [label for _, label in lines["head 0"].customdata] == ["broad", "self", "self"]
-    assert lines["head 0"].line.color == theme.PART["light"]["attention"]
+    assert [tuple(told) for told in own.customdata] == [("0", "broad"), ("4", "self"), ("100", "self")]
+    assert own.line.color == theme.PART["light"]["attention"]
     assert [shape.x0 for shape in figure.layout.shapes] == [1]
 
 
@@ -114,32 +115,4 @@ def test_a_measure_that_means_nothing_is_said(replay: Replay) -> None:
     measures = learning.measures(replay, sentence=0, stream="encoder")
     measures[["stream", "self"]] = "cross", np.nan
     with pytest.raises(ValueError, match="self means nothing in the stream cross"):
-        draw.head_measures(measures, measure="self", layer=0, head=0, step=0)
-
-
-def test_matrices_grow_in_their_parts_colours(replay: Replay) -> None:
-    figure = draw.norms(learning.norms(replay), stream="encoder", step=100, mode="dark")
-    lines = {trace.name: trace for trace in figure.data}
-    assert lines["attention q"].y.tolist() == [1.0, 1.5, 2.0]
-    assert lines["FFN up"].y.tolist() == [1.0, 1.0, 3.0]
-    assert lines["embedding token"].y.tolist() == [1.0, 1.0, 0.5]
-    colours = theme.PART["dark"]
-    assert [lines[name].line.color for name in ("attention q", "FFN up", "embedding token")] == [
-        colours["q"],
-        colours["up"],
-        colours["embedding"],
-    ]
-    assert [note.text for note in figure.layout.annotations] == ["layer 0", "layer 1", "outside the layers"]
-    assert [shape.x0 for shape in figure.layout.shapes] == [2, 2, 2]
-    assert (figure.layout.yaxis2.matches, figure.layout.yaxis3.matches) == ("y", None)  # layers on one scale
-
-
-def test_cross_attention_is_shown_without_the_other_attention() -> None:
-    names = ("attention.query", "cross_attention.query", "ffn.up")
-    norms = {f"decoder.layers.0.{name}.weight": np.array([1.0, 2.0]) for name in names}
-    replay = Replay((0, 1), (), {}, norms)
-    shown = {
-        stream: [trace.name for trace in draw.norms(learning.norms(replay), stream=stream, step=0).data]
-        for stream in ("decoder", "cross")
-    }
-    assert shown == {"decoder": ["attention q", "FFN up"], "cross": ["cross-attention q", "FFN up"]}
+        draw.head_measures(measures, measure="self", layer=0, head=0, step=0)(mode="light")

@@ -18,6 +18,9 @@ COLUMNS = {
     "flops_uncached": "FLOPs, without",
 }
 FORCING, READ = "Teacher forcing", "Tokens read"
+TITLE, READS, OF_LOGIT = "One pass against step by step", "token that is read", "|difference| of a logit"
+LARGEST = "largest difference"
+LINES = {"cached": "with the cache", "uncached": "without", "exact": "with the cache"}
 READING = "Reading the text step by step"
 CANNOT = "reads a text at once and writes nothing step by step"
 DIFFERENCE, DIFFERENCE_ALT = "Largest difference of a logit", "Largest difference of a logit at each position"

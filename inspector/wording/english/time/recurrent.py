@@ -14,6 +14,7 @@ RECURRENT = "RNN, LSTM, GRU"
 RUNNING = "Running the networks"
 STEPS, WIDTH, FORGET_BIAS, FACTOR, SEED = "Steps T", "Width", "Forget bias", "Factor on W_hh", "First seed"
 FACTOR_HELP = "Multiplies the recurrent weights as torch.nn draws them: 4 makes a tanh-RNN explode."
+DISTANCE, INPUT, NORM = "distance T − t, in steps", "input", "norm"
 CURVES, GRADIENT = "Gradient by distance", "‖∂s / ∂x_t‖"
 PARTS, PART = "Each step's part in the shared weights", "‖part of ∂s / ∂(W_ih, W_hh)‖"
 PARTS_ALT = "Size of each step's part in the gradient of the recurrent networks' shared weights, by distance"
@@ -34,6 +35,11 @@ WINDOW = 16  # keys of the restricted attention
 def name(kind: Kind, setting: Setting) -> str:
     """Name a network: "LSTM, forget bias 2"."""
     return f"LSTM, forget bias {setting.forget_bias:.3g}" if kind == "open LSTM" else kind
+
+
+def edge(power: int) -> str:
+    """Say what stands on the edge of the axis, which ends at a power of ten."""
+    return f"triangles on the edge: below 1e{power}, or 0 in float64"
 
 
 def recurrence(

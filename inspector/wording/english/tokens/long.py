@@ -14,6 +14,7 @@ TEXTS = {"pride": "Pride and Prejudice", "home": "故乡, in Chinese", "own": "M
 YOURS = "your text"
 PIECE_HELP = "Special tokens included: the budget of every way."
 READING, READING_INSTEAD, PASS = "Reading the text in every way", "Choose a shorter text.", "pass"
+COSINES, TOKEN = "Cosine with full attention", "token of the text"
 COSINES_ALT = "Cosine of each token's state with full attention's by position, a line for each way"
 CUT_OFF, CUT_ALT = (
     "The attention that a way cuts off",
@@ -65,6 +66,11 @@ class Lengths:
     def fits_one_piece(self) -> bool:
         """True where every way reads all of the text at once."""
         return self.read <= self.piece
+
+
+def smoothed(tokens: int) -> str:
+    """Name the axis of the cosines."""
+    return f"cosine, mean of {tokens} tokens"
 
 
 def of_way(name: Name) -> str:

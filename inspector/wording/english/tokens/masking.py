@@ -12,6 +12,10 @@ MASKED, MASKED_INSTEAD = "Masking the text", "Change the text, or choose another
 CANNOT = "guesses no hidden words"
 CHOSEN, SEED, AGAIN = "Chosen, %", "Seed", "Draw again"
 BY_RATE, GUESSING, DRAW = "From 5 to 50 %", "Guessing hidden tokens", "draw"
+GUESSES, LOSSES = {"top1": "first guess", "top5": "within five"}, {"loss": "loss"}
+RIGHT_BY_RATE, SHARE_RIGHT, GUESSED = "Guessed right by rate", "share guessed right", "tokens guessed"
+LOSS_BY_RATE, NATS = "Loss by rate", "loss, nats per chosen token"
+SHARE_CHOSEN, TRAINED_AT = "share of the tokens that is chosen", "trained at"
 ACCURACY_ALT, LOSS_ALT = "share of chosen tokens guessed right by rate", "loss of chosen tokens by rate"
 ASK, AT_EVERY_RATE = (
     "The text is read some hundred times with other tokens hidden, which takes some seconds, and a large model longer.",

@@ -16,6 +16,12 @@ REASONS = (
     "3: seen as near (window, block or chunk); 2: seen by a global token, or as one; "
     "1: a random block; 0: not seen, and never multiplied."
 )
+AXES = {
+    "cells": "cells of a map",
+    "pairs": "FLOPs of scores and mix, one layer",
+    "flops": "FLOPs of one layer",
+}
+LENGTH, SHARE = "tokens (n)", "share of n²"
 BY_LENGTH, COUNT = "Cost by length", "What to count"
 GROWTH_ALT = "Cost of each rule by the length of the text, on log axes"
 QUANTITIES = {"pairs": "Scores and mix", "flops": "A layer", "cells": "Cells"}
@@ -30,6 +36,11 @@ RULES = {
     "chunks": "Hierarchy",
 }
 TERMS = ("mask", "query", "key", "FLOPs")
+
+
+def reads(most: int) -> str:
+    """Name the longest text that the model reads."""
+    return f"the model reads {most:,}"
 
 
 def own_help(most: int) -> str:

@@ -46,28 +46,29 @@ def test_a_histogram_of_no_text_is_refused() -> None:
 
 def test_offsets_are_drawn_from_16_back_to_16_ahead() -> None:
     weights = np.linspace(0, 0.03, 33)
-    bars = offsets.bars(weights, title="t").data[0]
+    bars = offsets.bars(weights, title="t")(mode="light").data[0]
     assert list(bars.x) == list(range(-16, 17))
     np.testing.assert_array_equal(bars.y, weights)
     with pytest.raises(ValueError, match="mean nothing between two texts"):
-        offsets.bars(np.full(33, np.nan), title="t")
+        offsets.bars(np.full(33, np.nan), title="t")(mode="light")
     with pytest.raises(ValueError, match="33 offsets"):
-        offsets.bars(weights[:5], title="t")
+        offsets.bars(weights[:5], title="t")(mode="light")
 
 
 def test_relations_stand_beside_the_offset_with_their_intervals() -> None:
-    baseline, head = relations.beside_offsets(rows(2), title="t").data
+    figure = relations.beside_offsets(rows(2), title="t")(mode="light")
+    baseline, head = figure.data
     assert_close(head.x - head.error_x.arrayminus, 0.6, relative=1e-6)
     assert_close(baseline.x + baseline.error_x.array, 0.5, relative=1e-6)
-    assert list(head.y) == ["r0 → governor", "r1 → governor"]
-    assert len(relations.beside_offsets(rows(40), title="t").data[0].y) == relations.MOST
+    assert list(figure.layout.yaxis.ticktext) == ["r0 → governor", "r1 → governor"]
+    assert len(relations.beside_offsets(rows(40), title="t")(mode="light").data[0].y) == relations.MOST
     with pytest.raises(ValueError, match="on no relation"):
-        relations.beside_offsets(rows(0), title="t")
+        relations.beside_offsets(rows(0), title="t")(mode="light")
 
 
 def test_a_strangers_relation_is_drawn_letter_by_letter() -> None:
     named = rows(1).assign(relation="<b>$x$")
-    assert "<b>" not in relations.beside_offsets(named, title="t").data[1].y[0]
+    assert "<b>" not in relations.beside_offsets(named, title="t")(mode="light").layout.yaxis.ticktext[0]
 
 
 @pytest.mark.parametrize("has", [(True, True), (False, True), (True, False), (False, False)])

@@ -105,3 +105,18 @@ def test_the_residual_in_words_follows_the_numbers() -> None:
     assert "the gradient vanishes when there is no residual" in vanishing
     assert "with it, it arrives" in vanishing
     assert "tokens become one" in collapse
+
+
+def test_medians_and_stacks_are_drawn_as_the_tables_hold_them() -> None:
+    columns = [f"{name}_{when}" for name in ("mean", "std", "rms") for when in ("before", "after")]
+    statistics = pd.DataFrame({"norm": [0, 0, 0, 1, 1, 1], **{column: [1.0, 2, 9, 4, 5, 6] for column in columns}})
+    drawn = change.by_depth(statistics, ["embedding", "0 FFN"])(mode="light").data
+    bands, lines = ([trace for trace in drawn if (trace.fill == "toself") is filled] for filled in (True, False))
+    assert len(bands) == len(lines) == 6
+    assert all(list(line.y) == [2, 5] for line in lines)
+    assert all(list(band.y) == [9, 6, 4, 1] for band in bands)
+    stacks = pd.DataFrame({"stack": ["a", "a"], "layer": [0, 1], "activation": 1.0, "gradient": 2.0, "cosine": 0.5})
+    figure = depth.through_depth(stacks)(mode="light")
+    assert "untrained" in figure.layout.title.subtitle.text
+    assert [list(line.y) for line in figure.data] == [[1, 1], [2, 2], [0.5, 0.5]]
+    assert (figure.layout.yaxis.type, figure.layout.yaxis3.type) == ("log", None)

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from inspector.interventions import gradients as take
-from inspector.plots.scores import gradients as draw
 from inspector.sections.scores import gradients
 from inspector.wording.english import gradients as words
 from tests.inspector.views.page import EXAMPLE
@@ -32,14 +31,14 @@ def test_the_sentence_says_the_table_and_both_pictures_draw_it() -> None:
     numbers = re.findall(NUMBER, said)
     assert len(numbers) == len(told), said
     assert all(is_number(number, value) for number, value in zip(numbers, told, strict=True))
-    layers = draw.by_layer(every, scale=about.scale, size="median")
+    layers = gradients.by_layer(every, scale=about.scale, size="median")(mode="light")
     assert [line.name for line in layers.data] == [
         "W_Q with the scale",
         "W_V with the scale",
         "W_Q without",
         "W_V without",
     ]
-    factors = draw.by_factor(every, scale=about.scale, size="mean", mode="dark")
+    factors = gradients.by_factor(every, scale=about.scale, size="mean")(mode="dark")
     assert [line.name for line in factors.data] == ["W_Q", "W_K", "W_V"]
     assert min(factors.data[0].x) == 1 / 16
     assert max(factors.data[0].x) == 256
@@ -49,7 +48,8 @@ def test_a_model_without_scale_is_said_to_have_none() -> None:
     about, every = table("none")
     said = gradients.becomes(every, about, size="median")
     assert said.startswith("This model has no scale: the median entry of the gradient into W_Q is ")
-    assert [line.name for line in draw.by_layer(every, scale=about.scale, size="median").data] == ["W_Q", "W_V"]
+    figure = gradients.by_layer(every, scale=about.scale, size="median")(mode="light")
+    assert [line.name for line in figure.data] == ["W_Q", "W_V"]
     assert "the next token, over the 12 that are known" in words.scalar(about.scalar, count=about.count)
 
 

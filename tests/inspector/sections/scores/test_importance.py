@@ -10,7 +10,6 @@ import pytest
 
 import inspector
 from inspector.interventions import leave_one_out as loo
-from inspector.plots.scores import left_out as draw
 from inspector.sections.scores import importance
 from inspector.sections.subject import Subject
 from inspector.text import number, token
@@ -63,7 +62,8 @@ def test_chance_and_level_heads_are_told(shipped: Callable[[str], LoadedModel]) 
 
 
 def test_ranks_are_drawn_with_ties() -> None:
-    figure = draw.ranks(("a", "<b>", "c"), [0.1, 0.5, 0.1], [3.0, 2.0, 1.0], head="Layer 0, head 1", rho=-0.5)
+    chart = importance.ranks(("a", "<b>", "c"), [0.1, 0.5, 0.1], [3.0, 2.0, 1.0], head="Layer 0, head 1", rho=-0.5)
+    figure = chart(mode="light")
     points = figure.data[1]
     assert list(points.x) == [1.5, 3, 1.5]
     assert list(points.y) == [3, 2, 1]

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from inspector import distance
-from inspector.plots.time import recurrent as plots
 from inspector.sections.time import reach, recurrent
 from inspector.text import named, number
 from inspector.wording.english.time import reach as reach_words
@@ -114,10 +113,10 @@ def test_an_explosion_and_zeros_are_said_and_drawn() -> None:
     assert "At x₁ it is 0 in float64, below 5e-324, of: tanh-RNN" in words.zeros(still, recurrent.zeros(curves))
     assert words.zeros(still, []) == ""
     names = {kind: words.name(kind, still) for kind in distance.KINDS}
-    figure = plots.by_distance(curves, names, title="t", quantity="q")
+    figure = recurrent.by_distance(curves, names, title="t", quantity="q")(mode="light")
     marks = [trace for trace in figure.data if trace.mode == "markers"]
     assert marks
-    assert all(text == "0" for text in marks[0].text)
+    assert all(told == "0" for _, told in marks[0].customdata)
     assert "or 0 in float64" in figure.layout.title.subtitle.text
 
 

@@ -1,12 +1,13 @@
-"""The sentences of the clock and of old keys, on tables made by hand."""
+"""The sentences of the clock and of old keys and the chart of teacher forcing, on tables made by hand."""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from inspector import stepwise
-from inspector.sections.time import clock
+from inspector.sections.time import clock, forcing
 from inspector.stepwise import RUNS, Timed, flops
 from inspector.wording.english.time import clock as clock_words
 from inspector.wording.english.time import past as past_words
@@ -71,3 +72,14 @@ def test_old_keys_that_stay_and_that_move() -> None:
     assert "2 more tokens come, the keys that BERT made of the 5 old ones move by 2.1 to 3.2\u00a0%" in said
     one_layer = stepwise.moving(moved([0], 0.0), name="one layer")
     assert "(by exactly 0): it has one layer" in past_words.moving(one_layer, None, new=1)
+
+
+def test_a_difference_of_0_stands_at_the_edge_with_its_number() -> None:
+    table = pd.DataFrame({"token": ["a", "b"], "cached": [0.0, 3e-6], "uncached": [1e-6, 0.0], "exact": [np.nan] * 2})
+    found = stepwise.Forced(table, size=1.0, flops=1, kept=8, dtype="float32")
+    figure = forcing.differences(found)(mode="light")
+    assert [line.name for line in figure.data] == ["with the cache, float32", "without, float32"]
+    assert figure.data[0].y[0] > 0  # a logarithmic axis loses no zero
+    assert [tuple(told) for told in figure.data[0].customdata] == [("0 a", 0.0), ("1 b", 3e-6)]
+    figure = forcing.differences(stepwise.Forced(table, size=1.0, flops=1, kept=0, dtype="float32"))(mode="light")
+    assert [line.name for line in figure.data] == ["without, float32"]

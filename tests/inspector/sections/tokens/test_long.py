@@ -1,7 +1,8 @@
-"""The lines of the ways to read a long text, by hand from what each way has a state of."""
+"""The lines of the ways to read a long text, by hand from what each way has a state of, and their chart."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import inspector
@@ -29,3 +30,20 @@ def test_shares_are_told_in_percent_of_the_whole_text(shipped) -> None:
     assert shown.loc["first", "dropped"] == pytest.approx(
         100 - 100 * found.table["tokens"][shown.index == "first"].item() / len(found.tokens)
     )
+
+
+def test_smoothed_lines_keep_their_gaps() -> None:
+    values = np.random.default_rng(0).normal(size=40)
+    values[10:20] = np.nan
+    found = section.smoothed(values)
+    half = section.SMOOTH // 2
+    for at in range(40):
+        around = values[max(at - half, 0) : at + half + 1]
+        expected = np.nan if np.isnan(values[at]) else np.nanmean(around)
+        assert found[at] == pytest.approx(expected, nan_ok=True)
+    chart = section.cosines({"first": values, "windows": values}, tokens=["<b>"] * 40, chosen="windows")
+    first, points, windows = chart(mode="light").data
+    assert [line.name for line in (first, windows)] == ["First tokens", "Sliding windows"]
+    np.testing.assert_array_equal(points.y, values)
+    np.testing.assert_array_equal(windows.y, found)
+    assert points.customdata[0] == ["&lt;b&gt;"]

@@ -11,8 +11,6 @@ from inspector.plots import lab
 
 
 def page() -> None:
-    from functools import partial
-
     import pandas as pd
 
     from inspector.plots import lab
@@ -20,7 +18,7 @@ def page() -> None:
 
     rows = [("A", 0, step, 1 / step, 0.5, 0.25) for step in (1, 2)]
     table = pd.DataFrame(rows, columns=["side", "seed", "step", "loss", "token_accuracy", "exact_accuracy"])
-    chart.show(partial(lab.curves, table, steps=2), alt="loss of both sides", key="curves", python="import inspector")
+    chart.show(lab.curves(table, steps=2), alt="loss of both sides", key="curves", python="import inspector")
 
 
 def lab_table() -> pd.DataFrame:
@@ -35,7 +33,7 @@ def test_a_chart_has_no_toolbar_and_leaves_its_title_to_the_heading() -> None:
     figure, config = json.loads(drawn.proto.spec), json.loads(drawn.proto.config)
     assert config["displayModeBar"] is False
     assert figure["layout"]["title"]["text"] == ""
-    whole = lab.curves(lab_table(), steps=2).layout  # what the title took is given back to the page
+    whole = lab.curves(lab_table(), steps=2)(mode="light").layout  # what the title took is given back to the page
     assert figure["layout"]["height"] - figure["layout"]["margin"]["t"] == whole.height - whole.margin.t
     assert drawn.proto.alt == "loss of both sides"
 
