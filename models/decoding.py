@@ -77,7 +77,7 @@ LengthPenalty = Literal["wu", "power"]
 
 
 @dataclass(frozen=True)
-class Found:
+class BeamAnswer:
     """The answer of a beam search: the new tokens' ids, and their score.
 
     open_could_win: the texts that had not ended when the search stopped could have been the answer as well.

@@ -162,7 +162,7 @@ def from_ids(tokenizer: Any, ids: Sequence[int]) -> Encoding:
 
 def substituted(tokenizer: Any, encoding: Encoding, ids: Mapping[int, int]) -> Encoding:
     """The same text with other tokens at some positions (position -> id); words, segments and the rest stay."""
-    changed = tuple(ids.get(position, own) for position, own in enumerate(encoding.ids))
+    changed = tuple(ids.get(position, id) for position, id in enumerate(encoding.ids))
     tokens = token_names(tokenizer, changed)
     return replace(encoding, ids=changed, tokens=tokens, unknown=changed.count(tokenizer.unk_token_id))
 

@@ -31,7 +31,7 @@ def remembers(module: nn.Module) -> bool:
     """Return True for a rotary module whose frequencies depend on the length of a text."""
     kind = getattr(module, "rope_type", "")
     kinds = kind.values() if isinstance(kind, Mapping) else (kind,)
-    return any("dynamic" in one or one == "longrope" for one in kinds if isinstance(one, str))
+    return any("dynamic" in kind or kind == "longrope" for kind in kinds if isinstance(kind, str))
 
 
 def _forward_of_a_copy(module: Any, *inputs: Any, **named: Any) -> Any:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Example:
+class TrainingExample:
     """Token ids of a text and of its translation; the target is empty for a masked language model."""
 
     source: tuple[int, ...]
@@ -34,7 +34,7 @@ class Batch:
         return Batch(self.source.to(device), self.keep.to(device), self.target.to(device), self.target_keep.to(device))
 
 
-def buckets(examples: Sequence[Example], *, batch_tokens: int, seed: int) -> list[list[int]]:
+def buckets(examples: Sequence[TrainingExample], *, batch_tokens: int, seed: int) -> list[list[int]]:
     """Divide the examples' indices into batches of rows * longest row <= batch_tokens, each example once.
 
     The examples are sorted by length, those of equal length in random order; then the batches are shuffled. The number
@@ -55,7 +55,7 @@ def buckets(examples: Sequence[Example], *, batch_tokens: int, seed: int) -> lis
     return [batches[place] for place in torch.randperm(len(batches), generator=generator).tolist()]
 
 
-def collate(examples: Sequence[Example], *, padding: int) -> Batch:
+def collate(examples: Sequence[TrainingExample], *, padding: int) -> Batch:
     """Pad the examples and stack them into one batch."""
     source, keep = _padded([example.source for example in examples], padding)
     target, target_keep = _padded([example.target for example in examples], padding)
@@ -73,7 +73,7 @@ def _padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[Tensor, Tensor
 class Phase:
     """A part of a training: examples, read `epochs` times in batches of at most `batch_tokens`."""
 
-    examples: Sequence[Example]
+    examples: Sequence[TrainingExample]
     batch_tokens: int
     epochs: int
 
@@ -98,7 +98,7 @@ def batches_of(phases: Sequence[Phase], *, padding: int, seed: int, done: int) -
 
 
 def batches_from(
-    examples: Sequence[Example], *, batch_tokens: int, padding: int, seed: int, done: int, epochs: int
+    examples: Sequence[TrainingExample], *, batch_tokens: int, padding: int, seed: int, done: int, epochs: int
 ) -> Iterator[Batch]:
     """Yield the batches of all epochs except the first `done`; `seed` and the epoch's number give an epoch's order."""
     for epoch in range(epochs):

@@ -87,12 +87,12 @@ def joined(maps: Sequence[Tensor]) -> Tensor:
 
     A key that a query's segment does not hold in its memory has the weight 0.
     """
-    tokens = sum(one.shape[2] for one in maps)
+    tokens = sum(segment.shape[2] for segment in maps)
     whole = maps[0].new_zeros(*maps[0].shape[:2], tokens, tokens)
     end = 0
-    for one in maps:
-        start, end = end, end + one.shape[2]
-        whole[:, :, start:end, end - one.shape[3] : end] = one
+    for segment in maps:
+        start, end = end, end + segment.shape[2]
+        whole[:, :, start:end, end - segment.shape[3] : end] = segment
     return whole
 
 

@@ -123,8 +123,8 @@ class Decoder(nn.Module):
         across = {} if source is None else {"source": source, "source_mask": source_mask(source_keep, source)}
         for index, layer in enumerate(self.layers):
             past = None if cache is None else cache.layers[index]
-            kept = None if memory is None else memory.layers[index]
-            x = layer(x, mask=mask, bias=bias, keep=keep, past=past, memory=kept, **across)
+            layer_memory = None if memory is None else memory.layers[index]
+            x = layer(x, mask=mask, bias=bias, keep=keep, past=past, memory=layer_memory, **across)
         if self.final_norm is not None:
             x = self.final_norm(x, keep=keep)
         return x

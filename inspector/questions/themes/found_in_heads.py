@@ -42,7 +42,7 @@ from inspector.scores import ranks
 from inspector.trace import AttentionSite, Trace
 from inspector.trace.blocks import Matrix
 from models import output_projection
-from models.attention.dropping import Head
+from models.attention.dropping import ModelHead
 
 # --- 122, 123: heads left out --------------------------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ _POSITIONAL = 0.9  # of the tokens whose largest weight is on the same neighbour
 _PRUNED = 38 / 48  # Voita et al.: of the encoder's heads
 
 
-def _moved_without(subject: Subject, dropped: list[Head]) -> float:
+def _moved_without(subject: Subject, dropped: list[ModelHead]) -> float:
     """1 - cosine of the last state with all heads and without these, mean over the tokens."""
     if not dropped:
         return 0.0
@@ -62,10 +62,10 @@ def _moved_without(subject: Subject, dropped: list[Head]) -> float:
     return float(compare.moved(change.before, change.after).mean())
 
 
-def _by_importance(subject: Subject) -> list[Head]:
+def _by_importance(subject: Subject) -> list[ModelHead]:
     """The heads that were tried one by one, the least important first."""
     ordered = sorted(importances(subject), key=lambda one: one.moved)
-    return [Head(one.stream, one.layer, one.head, one.call) for one in ordered]
+    return [ModelHead(one.stream, one.layer, one.head, one.call) for one in ordered]
 
 
 def _many(subject: Subject) -> Measured:
@@ -183,7 +183,7 @@ def _looks_at_a_neighbour(weights: NDArray[np.float32], *, causal: bool) -> NDAr
     return found
 
 
-def _positional(subject: Subject) -> list[Head]:
+def _positional(subject: Subject) -> list[ModelHead]:
     trace = subject.trace
     found = []
     for site in trace.sites:
@@ -191,7 +191,9 @@ def _positional(subject: Subject) -> list[Head]:
             continue
         weights = trace.attention(layer=site.layer, stream=site.stream, call=site.call)
         shares = _looks_at_a_neighbour(weights, causal=site.predicts is not None)
-        found += [Head(site.stream, site.layer, int(at), site.call) for at in np.flatnonzero(shares >= _POSITIONAL)]
+        found += [
+            ModelHead(site.stream, site.layer, int(at), site.call) for at in np.flatnonzero(shares >= _POSITIONAL)
+        ]
     return found
 
 
@@ -858,7 +860,7 @@ def _handed_over(subject: Subject) -> Iterator[tuple[AttentionSite, NDArray[np.f
 
 
 def _no_op(subject: Subject) -> Measured:
-    resting: set[Head] = set()
+    resting: set[ModelHead] = set()
     lengths, share = [], []
     for site, _, handed in _handed_over(subject):
         special = np.array(subject.trace.read_by(site.stream).special)
@@ -868,14 +870,14 @@ def _no_op(subject: Subject) -> Measured:
         rests = weights[:, :, special].sum(axis=2).mean(axis=1)
         share += rests.tolist()
         for head in np.flatnonzero(rests > _RESTS):
-            resting.add(Head(site.stream, site.layer, int(head), site.call))
+            resting.add(ModelHead(site.stream, site.layer, int(head), site.call))
             lengths.append(float(handed[head][special].mean() / handed[head][~special].mean()))
     if not share:
         raise UnanswerableError(
             "The model sets no delimiters, such as [CLS] and [SEP], around the words of this text.",
             "该模型没有在文本前后加入 [CLS]、[SEP] 这样的分隔符。",
         )
-    moved = {Head(one.stream, one.layer, one.head, one.call): one.moved for one in importances(subject)}
+    moved = {ModelHead(one.stream, one.layer, one.head, one.call): one.moved for one in importances(subject)}
     inside = [change for head, change in moved.items() if head in resting]
     outside = [change for head, change in moved.items() if head not in resting]
     numbers = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import log
 from typing import cast
 
-from inspector.lab_results import Depth, Ended, Places, Progress, Unfinished, Verdict
+from inspector.lab_results import AnswerPlaces, Depth, LastReport, Progress, UnfinishedTrainings, Verdict
 from inspector.wording.english.phrases import listed, ordinal, percent
 from models.training.tiny.experiments import (
     RECURRENT,
@@ -232,7 +232,7 @@ def depth(found: Mapping[Side, Depth]) -> str:
     return " ".join(sentences)
 
 
-def places(found: Mapping[Side, Places], *, task: Task) -> str:
+def places(found: Mapping[Side, AnswerPlaces], *, task: Task) -> str:
     """Say where in the answer each side is right: "A has the first of 8 digits right in 97 % of the texts, ..."."""
     sentences = []
     for side, one in sorted(found.items()):
@@ -356,7 +356,7 @@ def behind(seeds: int) -> str:
     return f"{seeds} seeds: thin lines are single seeds, the thick one is their mean. {seeds} are few; mind the range."
 
 
-def diverged(end: Ended) -> str:
+def diverged(end: LastReport) -> str:
     """Say that a training's loss became no number, and what follows from it."""
     return (
         f"{end.side}, seed {end.seed}: the loss became {end.loss} at step {end.step}. "
@@ -364,7 +364,7 @@ def diverged(end: Ended) -> str:
     )
 
 
-def unfinished(found: Unfinished) -> str:
+def unfinished(found: UnfinishedTrainings) -> str:
     """Say where the trainings were stopped, and how many did not begin: the tests are of what was learned by then."""
     parts = [f"{end.side}, seed {end.seed}, after step {end.step}" for end in found.stopped]
     said = f"Stopped before the end of {found.steps} steps" + (f": {'; '.join(parts)}." if parts else ".")

@@ -11,7 +11,7 @@ from inspector.wording.english.phrases import count_of, named, ordinal, percent
 from models.formatting import layer_name
 
 if TYPE_CHECKING:  # dropped heads come with torch
-    from models.attention.dropping import Head
+    from models.attention.dropping import ModelHead
 
 HIDE_HELP = "The weights of a row then sum to what is left."
 ROOT_HELP = "Makes small weights visible; the numbers stay the same."
@@ -77,7 +77,7 @@ def swapped(word: str, by: str) -> str:
     return f"Replacing {token(word)} with {token(by)}"
 
 
-def dropped(heads: Sequence[Head], *, several: bool) -> str:
+def dropped(heads: Sequence[ModelHead], *, several: bool) -> str:
     """Say which heads are dropped, to begin a sentence with; several: the model has more than one stream."""
     if len(heads) > 1:
         return f"Dropping {len(heads)} heads"
