@@ -38,7 +38,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Common:
+class CommonRows:
     """The rows that two axes have in common: row i of one axis corresponds to row i of the other.
 
     a, b: its tokens in either. unit: what a row is. alone: the names of the rest, in a and in b.
@@ -54,8 +54,8 @@ class Common:
 class Pairing:
     """The queries and keys that the maps of two recordings have in common."""
 
-    queries: Common
-    keys: Common
+    queries: CommonRows
+    keys: CommonRows
 
     @property
     def shown(self) -> tuple[Arrangement, Arrangement]:
@@ -65,9 +65,9 @@ class Pairing:
 
 def axes(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[Axis, Axis]:
     """Queries and keys of a stream's maps, as they are shown."""
-    own = trace.read_by(stream)
-    source = trace.encoding if stream == "cross" else own
-    queries, keys = (_placed(trace, encoding) for encoding in (own, source))
+    read = trace.read_by(stream)
+    source = trace.encoding if stream == "cross" else read
+    queries, keys = (_placed(trace, encoding) for encoding in (read, source))
     return Axis(trace.model, *queries, shown.queries), Axis(trace.model, *keys, shown.keys)
 
 
@@ -76,12 +76,12 @@ def numbers(axes: Sequence[Axis]) -> list[tuple[Number, ...]]:
 
     Several axes are matched with the first: a word that it lacks has no number.
     """
-    found = _by_tokens(axes) if _cut_alike(axes) else _by_words(axes)
-    times = Counter(number for one in found for number in set(one))
-    return [tuple(number if times[number] > 1 else None for number in one) for one in found]
+    numbered = _by_tokens(axes) if _cut_alike(axes) else _by_words(axes)
+    times = Counter(number for axis in numbered for number in set(axis))
+    return [tuple(number if times[number] > 1 else None for number in axis) for axis in numbered]
 
 
-def common(a: Axis, b: Axis) -> Common:
+def common(a: Axis, b: Axis) -> CommonRows:
     """The tokens, or where two tokenizers cut the texts the words, that both axes have.
 
     Raises ValueError where there are none.
@@ -92,10 +92,10 @@ def common(a: Axis, b: Axis) -> Common:
         raise ValueError("these two texts share no token, so there is nothing to subtract; choose texts that overlap")
     unit: Literal["tokens", "words"] = "tokens" if _cut_alike([a, b]) else "words"
     alone = tuple(
-        tuple(label for label, number in zip(axis.groups.labels, own, strict=True) if number is None)
-        for axis, own in ((a, of_a), (b, of_b))
+        tuple(label for label, number in zip(axis.groups.labels, numbers_of, strict=True) if number is None)
+        for axis, numbers_of in ((a, of_a), (b, of_b))
     )
-    return Common(_merged(a, of_a, both, unit), _merged(b, of_b, both, unit), unit, (alone[0], alone[1]))
+    return CommonRows(_merged(a, of_a, both, unit), _merged(b, of_b, both, unit), unit, (alone[0], alone[1]))
 
 
 def pairing(a: tuple[Axis, Axis], b: tuple[Axis, Axis]) -> Pairing:
@@ -135,8 +135,10 @@ def _cut_alike(axes: Sequence[Axis]) -> bool:
 
 def _by_tokens(axes: Sequence[Axis]) -> list[tuple[Number, ...]]:
     first = axes[0].groups.labels
-    places = [{own: number for number, own in shared(first, axis.groups.labels)} for axis in axes]
-    return [tuple(map(found.get, range(len(axis.groups.labels)))) for axis, found in zip(axes, places, strict=True)]
+    places = [{place: number for number, place in shared(first, axis.groups.labels)} for axis in axes]
+    return [
+        tuple(map(by_place.get, range(len(axis.groups.labels)))) for axis, by_place in zip(axes, places, strict=True)
+    ]
 
 
 def _merged(axis: Axis, numbers: Sequence[Number], both: Sequence[int], unit: str) -> Groups:
@@ -176,10 +178,10 @@ def _numbered_words(axes: Sequence[Axis]) -> list[list[int]]:
     following = len(named)
     for text in texts:
         if text not in known:
-            own = [word.casefold() for word in WORD.findall(text)]
-            same = {place: number for number, place in shared(named, own)}
-            known[text] = [same.get(place, following + place) for place in range(len(own))]
-            following += len(own)
+            words = [word.casefold() for word in WORD.findall(text)]
+            same = {place: number for number, place in shared(named, words)}
+            known[text] = [same.get(place, following + place) for place in range(len(words))]
+            following += len(words)
     return [known[text] for text in texts]
 
 
@@ -215,8 +217,8 @@ def _glued(groups: Iterable[frozenset[Atom]]) -> dict[Atom, frozenset[Atom]]:
     """Union the atoms that share a token: a token covering two words joins those words."""
     whole: dict[Atom, frozenset[Atom]] = {}
     for atoms in groups:
-        one = atoms.union(*(whole.get(atom, frozenset()) for atom in atoms))
-        whole |= dict.fromkeys(one, one)
+        joined = atoms.union(*(whole.get(atom, frozenset()) for atom in atoms))
+        whole |= dict.fromkeys(joined, joined)
     return whole
 
 

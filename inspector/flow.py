@@ -144,14 +144,18 @@ def _projection(record: AttentionRecord, projections: Mapping[ProjectionPlace, O
             "f(x); choose a model with other positions"
         )
     expected = (site.heads, record.value.shape[-1])
-    found = projections.get((site.stream, site.layer, site.call))
-    if found is None or found.weight.shape[:2] != expected:
-        shape = "none" if found is None else f"{found.weight.shape[0]} heads of {found.weight.shape[1]} features"
+    projection = projections.get((site.stream, site.layer, site.call))
+    if projection is None or projection.weight.shape[:2] != expected:
+        shape = (
+            "none"
+            if projection is None
+            else f"{projection.weight.shape[0]} heads of {projection.weight.shape[1]} features"
+        )
         raise ValueError(
             f"{site.stream} layer {site.layer} has {expected[0]} heads of {expected[1]} features, and its projection "
             f"has {shape}; pass the output projections of the model that was recorded"
         )
-    weight: Float64Array = found.weight.double().cpu().numpy()
+    weight: Float64Array = projection.weight.double().cpu().numpy()
     return weight
 
 
@@ -182,8 +186,8 @@ def _length(weights: NDArray[np.float32], products: Float64Array) -> Float64Arra
     """
     alpha = weights.astype(np.float64)
     square = np.zeros(alpha.shape[1:])
-    for head, own in enumerate(alpha):
-        square += own * own * products[head, head]
+    for head, weight in enumerate(alpha):
+        square += weight * weight * products[head, head]
         for other in range(head):
-            square += 2 * own * alpha[other] * products[head, other]
+            square += 2 * weight * alpha[other] * products[head, other]
     return np.sqrt(np.maximum(square, 0))  # only rounding takes it below 0

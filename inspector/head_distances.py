@@ -188,10 +188,10 @@ def _cross(p: Matrix, q: Matrix) -> Matrix:
     """Jensen-Shannon divergences [N_a, N_b] of rows [N_a, T] and [N_b, T], as `_divergences` has them."""
     p, q = (np.maximum(rows, np.finfo(np.float64).tiny) for rows in (p, q))  # 0 ln 0 = 0
     of_p, of_q = entropy(p), entropy(q)
-    found = np.empty((len(p), len(q)))
+    divergences = np.empty((len(p), len(q)))
     for head in range(len(p)):
-        found[head] = np.maximum(entropy((p[head] + q) / 2) - (of_p[head] + of_q) / 2, 0)
-    return found
+        divergences[head] = np.maximum(entropy((p[head] + q) / 2) - (of_p[head] + of_q) / 2, 0)
+    return divergences
 
 
 def _divergences(rows: NDArray[np.float32]) -> Matrix:
@@ -199,10 +199,12 @@ def _divergences(rows: NDArray[np.float32]) -> Matrix:
     p = rows.astype(np.float64)
     p /= p.sum(axis=-1, keepdims=True)
     p = np.maximum(p, np.finfo(np.float64).tiny)  # 0 ln 0 = 0
-    own = entropy(p)
-    found = np.zeros((len(p), len(p)))
+    entropies = entropy(p)
+    divergences = np.zeros((len(p), len(p)))
     for head in range(len(p) - 1):
         others = slice(head + 1, None)
         middle = entropy((p[head] + p[others]) / 2)
-        found[head, others] = found[others, head] = np.maximum(middle - (own[head] + own[others]) / 2, 0)
-    return found
+        divergences[head, others] = divergences[others, head] = np.maximum(
+            middle - (entropies[head] + entropies[others]) / 2, 0
+        )
+    return divergences

@@ -59,7 +59,7 @@ class Role:
 
 
 @dataclass(frozen=True)
-class Head:
+class HeadReading:
     """A head on a text: its role, and a link between two tokens.
 
     first_left_out: the numbers are without the first query, which sees itself alone. short: the text is too short for
@@ -108,7 +108,7 @@ def grid(chosen: pd.DataFrame, trace: Trace, *, stream: str) -> Grid:
     return Grid(len(table), done, tokens, short, alone)
 
 
-def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -> Head:
+def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -> HeadReading:
     """Read one head; chosen: of `heads.with_choice`.
 
     What is told first, by this rule: the head's label (`heads.label`), where it has one. Else punctuation or one key
@@ -122,7 +122,7 @@ def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -
     choosing = 0 if np.isnan(row["entropy"]) else len(site.queries) - left_out
     if not choosing:
         role = Role("alone", 1.0, site.keys if len(site.keys) == 1 else ())
-        return Head(site.stream, site.layer, site.call, number, role, None, first_left_out=False, short=True)
+        return HeadReading(site.stream, site.layer, site.call, number, role, None, first_left_out=False, short=True)
     short = choosing < FEWEST
     label = "other" if short else heads.label(table).iloc[0]
     strongest, map_ = Strongest(trace, site), _Map(site, skipped=int(left_out))
@@ -133,7 +133,7 @@ def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -
             map_.see(block)
     special = (trace.encoding if site.stream == "cross" else trace.read_by(site.stream)).special
     role = _role(row, label, site, map_ if looked else None, special)
-    return Head(
+    return HeadReading(
         site.stream,
         site.layer,
         site.call,

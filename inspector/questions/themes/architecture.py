@@ -759,7 +759,7 @@ def _closest(subject: Subject) -> Measured:
         {
             "equal": share(rows),
             "unequal": share(rows * lengths),
-            "own": found.own / found.positions,
+            "own": found.unscaled / found.positions,
             "shortest": found.shortest,
             "longest": found.longest,
         },
@@ -769,7 +769,7 @@ def _closest(subject: Subject) -> Measured:
                 Both("rows of any length", "各行不等长"),
                 Both("this model", "该模型"),
             ],
-            [100 * share(rows), 100 * share(rows * lengths), 100 * found.own / found.positions],
+            [100 * share(rows), 100 * share(rows * lengths), 100 * found.unscaled / found.positions],
             Both("choices that are the nearest row, %", "选中的行恰好最近的比例，%"),
             parts=["embedding"] * 3,
         ),

@@ -16,7 +16,7 @@ from inspector.views.shell import link, session, site_words, widgets
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
-    from inspector.explain import Explanation, Step
+    from inspector.explain import Explanation, WeightStep
     from inspector.plots.scene import Scene
     from inspector.plots.theme import Mode
     from inspector.trace import AttentionSite, Trace
@@ -184,7 +184,7 @@ def _files(trace: Trace, cell: Explanation, *, name: str) -> None:
     )
 
 
-def _meaning(cell: Explanation, step: Step) -> str:
+def _meaning(cell: Explanation, step: WeightStep) -> str:
     """Say what a step does, with its exact number."""
     by = "" if step.operand is None else signed(step.operand)
     width = len(cell.products)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.head_roles import Grid, Head, Role
+from inspector.head_roles import Grid, HeadReading, Role
 from inspector.text import number, signed, token
 from inspector.token_links import STRONG, Link
 from inspector.wording.english.phrases import DO, heads_of, listed, named, share
@@ -101,7 +101,7 @@ def grid(found: Grid) -> str:
     return said[0].upper() + said[1:]
 
 
-def head(found: Head) -> str:
+def head(found: HeadReading) -> str:
     """Say what a head does, in one sentence with its number."""
     name = f"{layer_name(found.layer, found.call).capitalize()}, head {found.head}"
     if found.opens_with_link and found.link is not None:
@@ -109,7 +109,7 @@ def head(found: Head) -> str:
     return _role(found.role, name, _attention(found), short=found.short)
 
 
-def also(found: Head) -> str:
+def also(found: HeadReading) -> str:
     """Say what else there is to a head, in one sentence; empty where there is nothing to add."""
     role, link = found.role, found.link
     if found.opens_with_link:
@@ -313,7 +313,7 @@ def _target(role: Role) -> str:
     return named(role.key) if role.key is not None else listed([token(one) for one in role.tokens], "or")
 
 
-def _attention(found: Head) -> str:
+def _attention(found: HeadReading) -> str:
     return "the attention of all tokens but the first" if found.first_left_out else "its attention"
 
 
@@ -329,7 +329,7 @@ def _alike(link: Link) -> bool:
     return link.key.of == 2 and link.query.token == link.key.token and link.query.of == 2
 
 
-def terms(found: Head) -> tuple[str, ...]:
+def terms(found: HeadReading) -> tuple[str, ...]:
     """Return the glossary's names of what a head's sentence speaks of."""
     spoken = () if found.opens_with_link else _TERMS.get(found.role.kind, ())
     return ("head", "attention", *spoken)

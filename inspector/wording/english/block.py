@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from inspector.block import Step
-from inspector.sharing import Heads, Nearest
+from inspector.block import LayerStep
+from inspector.sharing import HeadsSideBySide, NearestRows
 from inspector.text import number, signed
 from inspector.text import token as code
 from inspector.wording.english.phrases import count_of, listed, percent
@@ -14,7 +14,7 @@ from inspector.wording.english.phrases import count_of, listed, percent
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.mixing import Mixed
+    from inspector.mixing import ChangedCells
 
 ASKS = "Inside the block"
 CANNOT = "does not show what its parts add to the residual stream"
@@ -93,7 +93,7 @@ def ends(*, off: float, unseen: bool) -> str:
     return said
 
 
-def step(found: Step, *, activation: str | None, cosines: dict[str, float]) -> str:
+def step(found: LayerStep, *, activation: str | None, cosines: dict[str, float]) -> str:
     """Say what a step of the walk is, in plain words."""
     size = " x ".join(map(str, found.shape))
     first, *rest = found.shape
@@ -336,7 +336,7 @@ def straight(*, straight: float, doubled: float, mirrored: float) -> str:
     )
 
 
-def mixes(*, tokens: int, width: int, ffn: Mixed, attention: Mixed | None) -> list[str]:
+def mixes(*, tokens: int, width: int, ffn: ChangedCells, attention: ChangedCells | None) -> list[str]:
     """Say what FFN and attention mix when one number of one token changes, a line each.
 
     tokens: how many are looked at. attention: None where it cannot be counted.
@@ -461,18 +461,18 @@ def tied(embedding: str, head: str) -> str:
     return "Embedding and head are two tensors of their own."
 
 
-def nearest(found: Nearest) -> str:
+def nearest(found: NearestRows) -> str:
     """Say how often the head's choice is the row nearest to the state."""
     positions = f"{found.positions} {'position' if found.positions == 1 else 'positions'}"
     return (
-        f"At {found.own} of {positions} the likeliest token's row is also the row nearest to the state (its rows are "
-        f"{number(found.shortest)} to {number(found.longest)} long); with all rows scaled to one length, at "
+        f"At {found.unscaled} of {positions} the likeliest token's row is also the row nearest to the state (its rows "
+        f"are {number(found.shortest)} to {number(found.longest)} long); with all rows scaled to one length, at "
         f"{found.equal} of {found.positions}. A product is surely largest for the nearest row "
         "only where rows are equally long."
     )
 
 
-def heads(found: Heads) -> str:
+def heads(found: HeadsSideBySide) -> str:
     """Say what side by side means for heads, and what adding them up would lose."""
     rank = "" if found.rank is None else f" W_O has rank {found.rank}; heads added up could fill {found.width} at most."
     return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.pairs import Heads, Pair
+from inspector.pairs import MapPair, PairedHeads
 from inspector.text import number
 from inspector.wording.english.phrases import count_of, named, percent
 from models.formatting import layer_name
@@ -32,7 +32,7 @@ ROOT_HELP = "Makes small weights visible; the numbers stay the same."
 OWN_HELP = "Without it all maps share one colour scale."
 
 
-def pair(found: Pair, *, a: str, b: str) -> str:
+def pair(found: MapPair, *, a: str, b: str) -> str:
     """Say how far two maps differ and where most; a, b: what they are of, "A (layer 1, head 7)"."""
     if found.equal:
         return f"{a} and {b} are equal on this text: every weight is the same."
@@ -43,7 +43,7 @@ def pair(found: Pair, *, a: str, b: str) -> str:
     )
 
 
-def heads(found: Heads, *, a: str, b: str) -> str:
+def heads(found: PairedHeads, *, a: str, b: str) -> str:
     """Say which two heads are most alike, how alike that is, and how many have a partner; a, b: their models."""
     first, second = (f"{layer_name(layer, call)}, head {head}" for layer, head, call in (found.best.a, found.best.b))
     if not found.among:
@@ -166,7 +166,7 @@ def long(*, whole: int, window: int) -> str:
     )
 
 
-def _partners(found: Heads, a: str, b: str) -> str:
+def _partners(found: PairedHeads, a: str, b: str) -> str:
     """Say how many heads have a partner, and what a partner is."""
     heads = f"{count_of(found.count, 'head')}{'' if found.among else f' of {a}'}"
     has = "has" if found.mutual == 1 else "have"
@@ -178,7 +178,7 @@ def _apart(distance: float) -> str:
     return f"{number(distance)} nats apart" if distance else "equal on this text"
 
 
-def _cell(found: Pair, a: str, b: str) -> str:
+def _cell(found: MapPair, a: str, b: str) -> str:
     """Say what the query gives the key in both maps; the difference, where both round to the same."""
     first, second = percent(found.a), percent(found.b)
     if first == second:

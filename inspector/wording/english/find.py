@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.head_search import Found
+from inspector.head_search import FittingHead
 from inspector.text import Named
 from inspector.wording.english.phrases import named, percent, share
 from models.formatting import layer_name
@@ -40,28 +40,28 @@ ENOUGH = 0.25  # share, below which no head is said to do what was wished
 CLICK = "A click opens the head that does it most on this text."
 
 
-def head(found: Found) -> str:
+def head(found: FittingHead) -> str:
     """Name a head: "Layer 3, head 7"."""
     return f"{layer_name(found.layer, found.call).capitalize()}, head {found.head}"
 
 
-def fits(found: Found, wish: str) -> str:
+def fits(found: FittingHead, wish: str) -> str:
     """Say how well a head fits: "81 % of its attention goes to punctuation"."""
     return _GOES[wish].format(percent(found.share))
 
 
-def best(found: Found, wish: str) -> str:
+def best(found: FittingHead, wish: str) -> str:
     """Say which head fits best, and how well."""
     if found.share < ENOUGH:
         return f"No head does this much on this text. The nearest is {_inside(found)}: {fits(found, wish)}."
     return f"{head(found)} does this most: {fits(found, wish)}."
 
 
-def links(found: Found, query: Named, key: Named) -> str:
+def links(found: FittingHead, query: Named, key: Named) -> str:
     """Say which head gives the most from one token to another."""
     return f"{head(found)} gives the most from {named(query)} to {named(key)}: {share(found.share)} of its attention."
 
 
-def _inside(found: Found) -> str:
+def _inside(found: FittingHead) -> str:
     name = head(found)
     return name[0].lower() + name[1:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.segments import Segmented
+from inspector.segments import SegmentedText
 from inspector.text import number
 from inspector.wording.english.phrases import count_of, percent
 
@@ -28,7 +28,7 @@ _TERMS = {"rope": "RoPE", "alibi": "ALiBi", "sinusoidal": "position table", "lea
 _ROUNDING = 1e-4  # of the largest number: what float32 explains through layers that no training has calmed
 
 
-def sentence(found: Segmented) -> str:
+def sentence(found: SegmentedText) -> str:
     """Say how far the segmented reading is from one pass, with this memory and with the longest, and why."""
     if found.count == 1:
         return (
@@ -53,7 +53,7 @@ def sentence(found: Segmented) -> str:
     return f"{said}; with a memory as long as the text by {_share(longest)}, which is {much}, for it has {known}."
 
 
-def terms(found: Segmented) -> list[str]:
+def terms(found: SegmentedText) -> list[str]:
     """List the terms of the sentence that the glossary explains."""
     return ["query", "key", *([_TERMS[found.positions]] if found.positions in _TERMS else [])]
 
@@ -63,7 +63,7 @@ def memory(tokens: int) -> str:
     return f"memory of {tokens}" if tokens else "no memory"
 
 
-def cards(found: Segmented) -> list[tuple[str, str, str]]:
+def cards(found: SegmentedText) -> list[tuple[str, str, str]]:
     """List the numbers below the picture: name, number with its unit, meaning."""
     return [
         (
@@ -90,7 +90,7 @@ def map_title(*, at: int, layer: int, head: int, share: float) -> str:
     return f"Segment {at}: layer {layer}, head {head} {given}"
 
 
-def reach(found: Segmented) -> str:
+def reach(found: SegmentedText) -> str:
     """Say how far back the last token reaches, as a formula with its numbers."""
     own = (found.tokens - 1) % found.segment
     further = -(-found.memory // found.segment) * found.segment
@@ -110,7 +110,7 @@ FORMULAS = (
 """The layer's keys and values, and the score of Transformer-XL."""
 
 
-def caption(found: Segmented) -> str:
+def caption(found: SegmentedText) -> str:
     """Say what is drawn, with the papers, and what is random."""
     said = (
         "m: what the layer's attention read of earlier segments (the memory), x: of this one; SG stops gradients while "
