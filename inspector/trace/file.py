@@ -22,7 +22,7 @@ from torch import Tensor
 from inspector.trace import file_check, function_file
 from inspector.trace.archive import Archive, OverLimitError
 from inspector.trace.recompute import AttentionRecord, AttentionSite
-from inspector.trace.trace import NormRecord, Refused, StateRecord, Trace
+from inspector.trace.trace import NormRecord, Refusal, StateRecord, Trace
 from models.attention import row_blocks
 from models.attention.masks import Mask
 from models.formatting import one_line
@@ -184,7 +184,7 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
         _state(state, arrays, f"state.{index}.", tokens=lengths_of[state["stream"]], norms=norms)
         for index, state in enumerate(header["states"])
     ]
-    refused = [Refused(**fields) for fields in header["refused"]]
+    refused = [Refusal(**fields) for fields in header["refused"]]
     hidden = function_file.get_tensor(arrays, "hidden")
     return Trace(
         header["model"],

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from inspector.trace.trace import Refused
+from inspector.trace.trace import Refusal
 
 Compared = Literal["queries", "keys", "values", "maps", "norms", "residual stream", "last hidden state"]
 """The kinds of numbers that are compared; maps by what they make of the values, A V."""
@@ -57,7 +57,7 @@ class SecondRun:
     mislabelled: tuple[str, ...]
     calls: int
     fused: int
-    not_held: tuple[Refused, ...] = ()
+    not_held: tuple[Refusal, ...] = ()
 
     @property
     def worst(self) -> Difference:
@@ -79,9 +79,9 @@ class SecondRun:
         if 0 < self.fused < self.calls:
             kernel = f"torch's fused attention in {self.fused} of {self.calls} calls, the model's own in the others"
         wrong = [str(difference) for difference in self.differences if not difference.holds]
-        said = [f"beyond rounding: {', '.join(wrong)}"] if wrong else []
-        said += [f"mislabelled: {'; '.join(self.mislabelled)}"] if self.mislabelled else []
-        return f"run a second time in {kernel}: {'; '.join(said or [f'{self.worst}, which is the worst'])}"
+        faults = [f"beyond rounding: {', '.join(wrong)}"] if wrong else []
+        faults += [f"mislabelled: {'; '.join(self.mislabelled)}"] if self.mislabelled else []
+        return f"run a second time in {kernel}: {'; '.join(faults or [f'{self.worst}, which is the worst'])}"
 
 
 def worst(differences: Iterable[Difference]) -> Difference:
