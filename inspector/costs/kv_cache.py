@@ -62,11 +62,11 @@ class KVCache:
         """Count the bytes after n tokens, and a source's; raises ValueError for a negative number of either."""
         if min(tokens, source) < 0:
             raise ValueError(f"tokens {tokens}, source {source}: neither can be negative")
-        kept = sum(
+        elements = sum(
             layer.numbers * min(tokens, tokens if layer.window is None else layer.window) + layer.source * source
             for layer in self.layers
         )
-        return element_bytes * kept
+        return element_bytes * elements
 
     def shared_by(self, kv_heads: int) -> KVCache:
         """Make the cache of the same model with another number of K, between 1 and H; raises ValueError for others."""
@@ -90,7 +90,7 @@ def kv_cache(config: PreTrainedConfig | TransformerConfig) -> KVCache:
 
     Raises ValueError for an encoder, which keeps nothing, and for a configuration without the sizes.
     """
-    return _own(config) if isinstance(config, TransformerConfig) else _foreign(config)
+    return _of_own(config) if isinstance(config, TransformerConfig) else _foreign(config)
 
 
 def shared(cache: KVCache, *, tokens: int, source: int = 0, element_bytes: int = 2) -> pd.DataFrame:
@@ -106,13 +106,17 @@ def shared(cache: KVCache, *, tokens: int, source: int = 0, element_bytes: int =
         ways.append(min(between, key=lambda number: (abs(4 * number - cache.heads), number)))
     ways.append(1)
     rows = [
-        (kept, cache.shared_by(kept).bytes(tokens, source=source, element_bytes=element_bytes), kept == cache.kv_heads)
-        for kept in ways
+        (
+            kv_heads,
+            cache.shared_by(kv_heads).bytes(tokens, source=source, element_bytes=element_bytes),
+            kv_heads == cache.kv_heads,
+        )
+        for kv_heads in ways
     ]
     return pd.DataFrame(rows, columns=["kv_heads", "bytes", "own"])
 
 
-def _own(config: TransformerConfig) -> KVCache:
+def _of_own(config: TransformerConfig) -> KVCache:
     if config.shape == "encoder":
         raise ValueError("an encoder reads its text at once and keeps no keys and values")
     numbers = 2 * config.key_heads * config.head_width

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from inspector.costs.counted.counting import Counted
+    from inspector.costs.counted.counting import CountedCosts
 
 
-def count(config: Any) -> Counted:
+def count(config: Any) -> CountedCosts:
     """Count the FLOPs and parameters of a model from its configuration, by running its code without weights.
 
     config: of the project's Transformer, or of transformers. What the model's code multiplies is counted, whatever a

@@ -17,7 +17,7 @@ from models import failures
 
 if TYPE_CHECKING:
     from inspector.costs.clock import Kernel
-    from inspector.costs.counted.counting import Counted
+    from inspector.costs.counted.counting import CountedCosts
     from inspector.costs.kv_cache import KVCache
     from inspector.sections.subject import Subject
 
@@ -74,7 +74,7 @@ def _cache(subject: Subject, cache: KVCache, *, both: bool) -> Iterator[Block]:
     )
 
 
-def _step(subject: Subject, counted: Counted) -> Iterator[Block]:
+def _step(subject: Subject, counted: CountedCosts) -> Iterator[Block]:
     sizes = subject.configuration
     source, target = sizes.lengths
     step = counted.step(tokens=source, target_tokens=sizes.target_tokens)
@@ -96,7 +96,7 @@ def _step(subject: Subject, counted: Counted) -> Iterator[Block]:
     yield Note(words.steps(both=both))
 
 
-def _training(subject: Subject, counted: Counted) -> Iterator[Block]:
+def _training(subject: Subject, counted: CountedCosts) -> Iterator[Block]:
     sizes = subject.configuration
     source, target = sizes.lengths
     (forward,) = counted.total([sizes.tokens if sizes.target_tokens is None else sizes.lengths])

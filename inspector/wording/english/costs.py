@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import floor
 from typing import TYPE_CHECKING
 
-from inspector.costs.card import OnCard
-from inspector.costs.clock import Kernel, Measured
-from inspector.costs.clocked import Timed
-from inspector.costs.derivation import Amount, Derived
+from inspector.costs.card import CardNeeds
+from inspector.costs.clock import Kernel, LayerTimes
+from inspector.costs.clocked import StreamTimes
+from inspector.costs.derivation import Amount, DerivedNumber
 from inspector.text import number, quantity
 from inspector.wording.english.phrases import count_of, listed, percent
 
@@ -370,7 +370,7 @@ def measures(lengths: Sequence[int]) -> str:
     )
 
 
-def medians(found: Measured) -> str:
+def medians(found: LayerTimes) -> str:
     """Say whose medians the times are, and why FLOPs predict one kernel better."""
     return (
         f"Medians of {found.repeats} runs that take turns, {found.clock}, {found.dtype} on {found.device}. "
@@ -495,7 +495,7 @@ def whole(*, tokens: int, parameters: int, flops: int, layers: int) -> str:
     )
 
 
-def measured(found: Measured) -> str:
+def measured(found: LayerTimes) -> str:
     """Say where the clock puts the crossover, beside where FLOPs put it."""
     predicted = "at no length" if found.counted is None else f"at {found.counted:,.0f} tokens"
     longest = int(found.table["tokens"].max())
@@ -540,7 +540,7 @@ LETTERS = {
 }
 
 
-def derivation(found: Derived) -> str:
+def derivation(found: DerivedNumber) -> str:
     """Write a number as a formula and as the same formula with the model's own sizes."""
     name = f"{found.component} ({found.stream})" if found.stream else found.component
     product, unit = found.product, AMOUNTS[found.amount]
@@ -550,7 +550,7 @@ def derivation(found: Derived) -> str:
     return f"{name}: {product.symbols} = {product.numbers} = {product.value:,} {unit}{biases}"
 
 
-def derived_from(found: Derived) -> str:
+def derived_from(found: DerivedNumber) -> str:
     """Say what a formula's letters stand for in this model, and what was counted in the model's own code."""
     said = []
     if found.product is None:
@@ -567,7 +567,7 @@ def derived_from(found: Derived) -> str:
     return " ".join(said)
 
 
-def timed(found: Timed, measured: Measured, *, kernel: Kernel, tokens: int) -> str:
+def timed(found: StreamTimes, measured: LayerTimes, *, kernel: Kernel, tokens: int) -> str:
     """Say what takes longer in a layer, and whose times these are."""
     attention, ffn = found.attention, found.ffn
     longer, shorter = ("attention", "the FFN") if attention > ffn else ("the FFN", "attention")
@@ -584,7 +584,7 @@ def timed(found: Timed, measured: Measured, *, kernel: Kernel, tokens: int) -> s
     )
 
 
-def on_card(found: OnCard, *, tokens: int, target_tokens: int | None, card: str, memory: int) -> str:
+def on_card(found: CardNeeds, *, tokens: int, target_tokens: int | None, card: str, memory: int) -> str:
     """Say whether a model with its cache fits a card; card: its title, memory: its bytes."""
     each = count_of(tokens, "token") + ("" if target_tokens is None else f", with a target of {target_tokens:,},")
     texts = f"A text of {each} takes" if found.batch == 1 else f"{found.batch:,} texts of {each} take"
@@ -651,7 +651,7 @@ def heads_timed(times: pd.DataFrame, *, tokens: int) -> str:
     )
 
 
-def rates(measured: Measured) -> str:
+def rates(measured: LayerTimes) -> str:
     """Say what the longest text achieved in scores, softmax and FFN, beside how much they compute for each byte."""
     table = measured.table[measured.table["tokens"] == measured.table["tokens"].max()].set_index("part")
     parts = [("the scores", "scores"), ("the softmax", "softmax"), ("the FFN", "ffn")]

@@ -12,8 +12,8 @@ from inspector.wording.english.phrases import count_of, percent
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.costs.score_functions import Function, Timed
-    from inspector.scores.functions import OnHead
+    from inspector.costs.score_functions import Function, FunctionTimes
+    from inspector.scores.functions import FunctionsOnHead
 
 TOKENS, WIDTH, HEADS = "Tokens n", "d_k", "Heads h"
 COMPARED = "What is compared"
@@ -125,7 +125,7 @@ def about_properties(head: str) -> str:
     )
 
 
-def timed(found: Timed) -> str:
+def timed(found: FunctionTimes) -> str:
     """Say what each function took, and which were not timed."""
     parts = [f"{NAMES[function]} {number(1000 * seconds)} ms" for function, seconds in found.seconds.items()]
     runs = f"medians of {found.repeats} {'run' if found.repeats == 1 else 'runs'} that take turns, {found.clock}"
@@ -135,7 +135,7 @@ def timed(found: Timed) -> str:
     return f"Scores, softmax and mix took: {', '.join(parts)} ({runs}, float32).{without}"
 
 
-def properties(found: OnHead, *, width: int) -> list[str]:
+def properties(found: FunctionsOnHead, *, width: int) -> list[str]:
     """Say what kind of functions these are, with numbers of the head."""
     off = found.doubled
     learns = 2 * width * width + 2 * width
