@@ -73,7 +73,7 @@ class Strongest:
         self._keys = np.array(
             [_is_word(name) and not special for name, special in zip(site.keys, source.special, strict=True)]
         )
-        self._found: dict[bool, list[tuple[float, int, int]]] = {True: [], False: []}
+        self._links: dict[bool, list[tuple[float, int, int]]] = {True: [], False: []}
 
     def see(self, block: WeightBlock) -> None:
         """Look at a block of the head (H = 1)."""
@@ -84,21 +84,21 @@ class Strongest:
             allowed = allowed & (self._query_words[rows][:, None] != self._key_words[columns])
             apart = allowed & (np.abs(rows[:, None] - columns) > 1)
         for far, mask in ((True, apart), (False, allowed)):
-            weights, strongest = np.where(mask, block.shares[0], np.float32(0)).ravel(), self._found[far]
+            weights, strongest = np.where(mask, block.shares[0], np.float32(0)).ravel(), self._links[far]
             stronger = np.flatnonzero(weights > (strongest[-1][0] if len(strongest) == _TRIED else 0))
             if len(stronger) > _TRIED:
                 stronger = stronger[np.argpartition(weights[stronger], -_TRIED)[-_TRIED:]]
             for place in stronger.tolist():
                 row, column = divmod(place, len(columns))
                 strongest.append((float(weights[place]), int(rows[row]), int(columns[column])))
-            self._found[far] = sorted(strongest, key=lambda link: (-link[0], *link[1:]))[:_TRIED]
+            self._links[far] = sorted(strongest, key=lambda link: (-link[0], *link[1:]))[:_TRIED]
 
     def result(self, trace: Trace, head: int) -> Link | None:
         """Choose the link to tell: of the strongest, the first in which no other head is stronger, if it is STRONG.
 
         Else the strongest; None where the text has no two words to link.
         """
-        far, every = self._found[True], self._found[False]
+        far, every = self._links[True], self._links[False]
         chosen = far if far and far[0][0] >= STRONG else every
         first = None
         for weight, *at in chosen[:1] + [link for link in chosen[1:] if link[0] >= STRONG]:

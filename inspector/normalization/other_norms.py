@@ -132,14 +132,14 @@ def noise(x: Floats, keep: Keep, *, sizes: Sequence[int] = (1, 2, 4, 8, 16), see
     """
     random = np.random.default_rng(seed)
     real = x[keep].astype(np.float64)
-    own = real.std(axis=0)
+    spread = real.std(axis=0)
     sums = np.where(keep[..., None], x, 0).astype(np.float64).sum(axis=1)  # [B, D]
     counts = keep.sum(axis=1)
     rows = []
     for size in sizes:
         drawn = random.integers(0, len(x), (_DRAWS, size))
         means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)[:, None]  # [draws, D]
-        relative = means.std(axis=0)[own > 0] / own[own > 0]
+        relative = means.std(axis=0)[spread > 0] / spread[spread > 0]
         rows.append((size, float(relative.mean()) if len(relative) else 0.0))
     return pd.DataFrame(rows, columns=["texts", "deviation"])
 

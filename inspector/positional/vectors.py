@@ -61,13 +61,13 @@ def vectors(loaded: LoadedModel, *, reach: int) -> tuple[DistanceVectors, ...]:
     """
     if reach < 1:
         raise ValueError(f"reach is {reach}; it must be at least 1")
-    found: dict[tuple[VectorKind, str], list[DistanceVectors]] = {}
+    by_kind: dict[tuple[VectorKind, str], list[DistanceVectors]] = {}
     with torch.no_grad():
         for module in loaded.network.modules():
             for made in _asked(module, reach):
-                found.setdefault((made.kind, made.meets), []).append(made)
+                by_kind.setdefault((made.kind, made.meets), []).append(made)
     return tuple(
-        DistanceVectors(of[0].kind, of[0].meets, len(of), of[0].distances, of[0].values) for of in found.values()
+        DistanceVectors(of[0].kind, of[0].meets, len(of), of[0].distances, of[0].values) for of in by_kind.values()
     )
 
 
@@ -95,15 +95,15 @@ def _asked(module: Any, reach: int) -> Iterator[DistanceVectors]:
 def _disentangled(encoder: Any, apart: torch.Tensor) -> Iterator[DistanceVectors]:
     """Ask DeBERTa's encoder for its table, and for the bucket of each distance, which its attention clamps."""
     table = encoder.get_rel_embedding()
-    own = next((module for module in encoder.modules() if getattr(module, "pos_att_type", None)), None)
-    if table is None or own is None:
+    attention = next((module for module in encoder.modules() if getattr(module, "pos_att_type", None)), None)
+    if table is None or attention is None:
         return
     count = (len(apart) + 1) // 2
     relative = encoder.get_rel_pos(torch.zeros(1, count, 1, device=table.device))[0]  # query less key, or its bucket
-    span = getattr(own, "pos_ebd_size", own.max_relative_positions)
+    span = getattr(attention, "pos_ebd_size", attention.max_relative_positions)
     number = torch.cat([relative[:, 0].flip(0), relative[0, 1:]])  # from the farthest key back to the farthest ahead
     meets = {"c2p": "queries", "p2c": "keys"}
-    met = " and ".join(meets[kind] for kind in meets if kind in own.pos_att_type)
+    met = " and ".join(meets[kind] for kind in meets if kind in attention.pos_att_type)
     yield _made("disentangled", met, apart, table[(number + span).clamp(0, 2 * span - 1).long()])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from inspector.scores.theory import Example, outside, weight
+from inspector.scores.theory import ScaleExample, outside, weight
 from inspector.text import number, signed
 from inspector.wording.english.phrases import percent
 
@@ -140,7 +140,7 @@ def itself(found: Mapping[int, float]) -> str:
     )
 
 
-def weight_formula(found: Example, *, scaled: bool) -> str:
+def weight_formula(found: ScaleExample, *, scaled: bool) -> str:
     """Write the weight of the key with its numbers, as LaTeX."""
     score, weight = (found.sigmas, found.scaled_weight) if scaled else (found.score, found.weight)
     divided, s = rf" / \sqrt{{{found.width}}}" if scaled else "", f"{score:.4g}"
@@ -151,7 +151,7 @@ def weight_formula(found: Example, *, scaled: bool) -> str:
     return f"$$\n{formula}\n$$"
 
 
-def example(found: Example) -> str:
+def example(found: ScaleExample) -> str:
     """Say what the example holds and what it leaves out."""
     others = found.keys - 1
     wins = "more" if found.slope > found.uniform_slope else "less"
@@ -165,7 +165,7 @@ def example(found: Example) -> str:
     )
 
 
-def settled(found: Example) -> Iterator[str]:
+def settled(found: ScaleExample) -> Iterator[str]:
     """Say what the example depends on, a sentence each."""
     few, many = (number(weight(keys=keys, score=found.score)) for keys in (10, 512))
     yield (
