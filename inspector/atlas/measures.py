@@ -101,10 +101,10 @@ NAMES = tuple(measure.name for measure in MEASURES)
 
 def find(name: str) -> Measure:
     """Find a measure by its name; ValueError with all names where there is none."""
-    found = next((measure for measure in MEASURES if measure.name == name), None)
-    if found is None:
+    measure = next((measure for measure in MEASURES if measure.name == name), None)
+    if measure is None:
         raise ValueError(f"there is no measure {name[:60]!a}; there are {', '.join(NAMES)}")
-    return found
+    return measure
 
 
 def offset_name(offset: int) -> str:

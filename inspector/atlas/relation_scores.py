@@ -56,13 +56,13 @@ def scores(counts: RelationCounts, heads: pd.DataFrame, *, minimum: int = MINIMU
     hits = counts.hits[relations, directions][..., read]  # [S, halves, heads]
     offset_hits = counts.offset_hits[relations, directions]  # [S, halves, OFFSETS]
     offsets = _NEAREST_FIRST[offset_hits[:, 0, _NEAREST_FIRST].argmax(axis=-1)]
-    found = offset_hits[np.arange(len(offsets)), 1, offsets]
+    baseline_hits = offset_hits[np.arange(len(offsets)), 1, offsets]
 
     def each(values: NDArray[Any]) -> NDArray[Any]:
         return np.repeat(values, len(heads))
 
     chosen_total, total = each(totals[:, 0]), each(totals[:, 1])
-    correct, baseline_correct = hits[:, 1].ravel(), each(found)
+    correct, baseline_correct = hits[:, 1].ravel(), each(baseline_hits)
     low, high = wilson(correct, total)
     baseline_low, baseline_high = wilson(baseline_correct, total)
     return pd.DataFrame(

@@ -69,20 +69,20 @@ class Distribution:
 
 def distribution(atlas: Atlas, measure: str, place: int) -> Distribution:
     """Read a head's measure from an atlas; ValueError for a measure that is none."""
-    own = measures.find(measure)
+    of_measure = measures.find(measure)
     at = NAMES.index(measure), place
-    found = atlas.statistics
-    texts = int(found.count[at])
-    ends = (float(found.smallest[at]), float(found.largest[at])) if texts else (float("nan"), float("nan"))
+    statistics = atlas.statistics
+    texts = int(statistics.count[at])
+    ends = (float(statistics.smallest[at]), float(statistics.largest[at])) if texts else (float("nan"), float("nan"))
     return Distribution(
-        measure=own,
+        measure=of_measure,
         texts=texts,
-        counts=found.histogram[at],
+        counts=statistics.histogram[at],
         smallest=ends[0],
         largest=ends[1],
-        mean=float(found.mean[at]),
-        deviation=float(found.deviation[at]),
-        correlation=float(found.correlation[at]),
+        mean=float(statistics.mean[at]),
+        deviation=float(statistics.deviation[at]),
+        correlation=float(statistics.correlation[at]),
     )
 
 
