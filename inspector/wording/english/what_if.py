@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from inspector.interventions.effects import Guessed, MovedHead, Predicted, Turned
+from inspector.interventions.effects import HiddenGuesses, MovedHead, TokenPrediction, TurnedToken
 from inspector.text import number, token
 from inspector.wording.english.phrases import count_of, named, ordinal, percent
 from models.formatting import layer_name
@@ -85,7 +85,7 @@ def dropped(heads: Sequence[ModelHead], *, several: bool) -> str:
     return f"Dropping {_head(head.stream, head.layer, head.call, head.head, several=several)}"
 
 
-def guess(found: Guessed, *, model: str) -> str:
+def guess(found: HiddenGuesses, *, model: str) -> str:
     """Say what a model guesses for a hidden token and where the true one stands, as a whole sentence."""
     likeliest = f"{_word(found.first[0])} ({percent(found.first[1])})"
     if found.hidden > 1:
@@ -101,7 +101,7 @@ def guess(found: Guessed, *, model: str) -> str:
 
 
 def change(
-    begin: str, predicted: Predicted | None, turned: Turned | None, moved: MovedHead | None, *, several: bool
+    begin: str, predicted: TokenPrediction | None, turned: TurnedToken | None, moved: MovedHead | None, *, several: bool
 ) -> str:
     """Say what a change did, as a whole sentence.
 
