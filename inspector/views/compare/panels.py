@@ -115,11 +115,11 @@ class Panel:
         return alignment.axes(self.trace, self.shown, stream=self.stream)
 
     @property
-    def compared(self) -> python.Compared:
+    def compared(self) -> python.ComparedMap:
         """The panel as Python lines name it."""
         at = self.site
         begin = maps.WINDOW if self.is_long else None
-        return python.Compared(self.trace, self.whole, at.layer, self.head, at.stream, at.call, begin)
+        return python.ComparedMap(self.trace, self.whole, at.layer, self.head, at.stream, at.call, begin)
 
     @property
     def place(self) -> str:
