@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pandas as pd
 import plotly.graph_objects as go
 
-from inspector.generating import Step
+from inspector.generating import WrittenToken
 from inspector.generating.writing import Candidate
 from inspector.plots import theme
 from inspector.plots.theme import Mode
@@ -20,7 +20,7 @@ Amount = Literal["flops", "total"]
 _FADED = 0.4  # opacity of what was not chosen
 
 
-def candidates(step: Step, *, top: float = 1.0, mode: Mode = "light") -> go.Figure:
+def candidates(step: WrittenToken, *, top: float = 1.0, mode: Mode = "light") -> go.Figure:
     """Bars of the likeliest next tokens, the chosen one in full colour; it stands last where it is not among them.
 
     top: the axis goes a little beyond it; one top for all steps makes them comparable.

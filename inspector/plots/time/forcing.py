@@ -6,14 +6,14 @@ import plotly.graph_objects as go
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
-from inspector.stepwise import Forced
+from inspector.stepwise import ForcedReading
 
 _STYLES = {"cached": ("q", "solid", "circle"), "uncached": ("out", "dash", "diamond"), "exact": ("norm", "dot", "x")}
 _STRAIGHT = 12  # tokens whose names stand straight where there is room
 _ROOM = 3.0  # a difference of 0 stands at so small a part of the smallest other one
 
 
-def differences(found: Forced, *, mode: Mode = "light") -> go.Figure:
+def differences(found: ForcedReading, *, mode: Mode = "light") -> go.Figure:
     """Draw the differences on a log axis, where 0 stands at the lower edge."""
     table, dtype = found.table, found.dtype
     names = {
@@ -21,7 +21,7 @@ def differences(found: Forced, *, mode: Mode = "light") -> go.Figure:
         "uncached": f"without, {dtype}",
         "exact": "with the cache, float64",
     }
-    shown = {key: table[key] for key in names if table[key].notna().all() and (found.kept or key != "cached")}
+    shown = {key: table[key] for key in names if table[key].notna().all() and (found.cache_bytes or key != "cached")}
     sizes = [size for values in shown.values() for size in values if size > 0] or [1e-16]
     floor = min(sizes) / _ROOM
     tokens = list(table["token"])

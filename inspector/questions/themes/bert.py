@@ -524,7 +524,7 @@ def _long(subject: Subject) -> Measured:
         "bigbird": long_texts.BigBird(size=BLOCK // 4),
     }
     shown = {name: pattern.cells(document) / document**2 for name, pattern in patterns.items()}
-    kept = {name: len(ways[name].kept) / document for name in ("first", "windows")}
+    kept = {name: len(ways[name].covered) / document for name in ("first", "windows")}
     picture = Bars(
         [
             Both("cut off: tokens read", "截断：读到的 token"),

@@ -30,7 +30,7 @@ from inspector.text import plain
 from inspector.wording import tokens as wording
 
 if TYPE_CHECKING:
-    from inspector.masked_lm import Drawn
+    from inspector.masked_lm import MaskingDraw
     from inspector.sections.subject import Subject
 
 words = wording.masking
@@ -103,7 +103,7 @@ def answer(subject: Subject, *, mask_rate: int, mask_seed: int) -> Iterator[Bloc
     yield Table("masking-by-rate", named, words.BY_FATE, height=320)
 
 
-def masking(drawn: Drawn) -> str:
+def masking(drawn: MaskingDraw) -> str:
     """Say what one draw chose, and how the guesses fare."""
     return words.masking(
         rate=drawn.rate,

@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from inspector.generating import Written
+from inspector.generating import WrittenText
 from inspector.generating import steps as written_steps
 from inspector.plots import attention, theme
 from inspector.plots import generating as draw
@@ -40,7 +40,7 @@ MOST_SHOWN = 300  # characters of a source
 TERMS = ("token", "probability", "attention", "KV cache")
 
 
-def steps(made: Written, table: pd.DataFrame, *, limits: str, python: str, shape: Shape) -> None:
+def steps(made: WrittenText, table: pd.DataFrame, *, limits: str, python: str, shape: Shape) -> None:
     """Draw the panel of one step.
 
     table: the numbers of each step. limits: what the model does not do well, "" where that is not known. python: the
@@ -53,7 +53,7 @@ def steps(made: Written, table: pd.DataFrame, *, limits: str, python: str, shape
     PLAYER.panel(_panel)(made, table, limits, python, shape)
 
 
-def _panel(made: Written, table: pd.DataFrame, limits: str, python: str, shape: Shape) -> None:
+def _panel(made: WrittenText, table: pd.DataFrame, limits: str, python: str, shape: Shape) -> None:
     last = len(made.steps)
     PLAYER.advance(last, at=partial(_at, made), go=partial(_go, last))
     step = link.number("step", default=written_steps.least_sure(made), last=last, first=1) or last
@@ -103,7 +103,7 @@ def _places(maps: int) -> _Places:
 # --- the step that is seen ---------------------------------------------------------------------------------------
 
 
-def _at(made: Written) -> int:
+def _at(made: WrittenText) -> int:
     return link.remembered("step", written_steps.least_sure(made))
 
 
@@ -117,7 +117,7 @@ def _stop_at(last: int, step: int) -> None:
     link.publish()  # at once, so that a run of the whole page finds it there
 
 
-def _walk(made: Written, by: int) -> None:
+def _walk(made: WrittenText, by: int) -> None:
     _stop_at(len(made.steps), _at(made) + by)
 
 
@@ -129,7 +129,7 @@ def _moved(slider: int, last: int) -> None:
         _stop_at(last, state["generate.slider_at"])
 
 
-def _controls(made: Written, step: int) -> tuple[AttentionSite, int | None]:
+def _controls(made: WrittenText, step: int) -> tuple[AttentionSite, int | None]:
     """Draw buttons, slider and options; return whose maps are drawn, and the head, None for the mean of all."""
     last = len(made.steps)
     if last == 1:
@@ -160,7 +160,7 @@ def _controls(made: Written, step: int) -> tuple[AttentionSite, int | None]:
         return _options(made)
 
 
-def _options(made: Written) -> tuple[AttentionSite, int | None]:
+def _options(made: WrittenText) -> tuple[AttentionSite, int | None]:
     """Draw the popover of what the reader changes of the maps."""
     sites = made.trace.sites_of("decoder")
     with st.popover("Options", icon=":material/tune:"):
@@ -172,7 +172,7 @@ def _options(made: Written) -> tuple[AttentionSite, int | None]:
 # --- what is seen of a step --------------------------------------------------------------------------------------
 
 
-def _text(made: Written, step: int) -> None:
+def _text(made: WrittenText, step: int) -> None:
     if made.source is not None:
         st.text(wording.source(text=formatting.shortened(made.trace.text, MOST_SHOWN)))
     tokens = [done.chosen.token for done in made.steps]
@@ -192,7 +192,7 @@ def _text(made: Written, step: int) -> None:
     )
 
 
-def _numbers(made: Written, table: pd.DataFrame, step: int) -> None:
+def _numbers(made: WrittenText, table: pd.DataFrame, step: int) -> None:
     row, chosen = table.iloc[step - 1], made.steps[step - 1]
     facts = [
         wording.step_of(of=len(made.steps), step=step),
@@ -203,7 +203,7 @@ def _numbers(made: Written, table: pd.DataFrame, step: int) -> None:
     st.markdown(" · ".join(facts))
 
 
-def _about(made: Written, limits: str) -> None:
+def _about(made: WrittenText, limits: str) -> None:
     """Say at the text what it is worth."""
     if made.trace.model and not available_models.trained(made.trace.model):
         st.markdown(wording.UNTRAINED)
@@ -211,7 +211,7 @@ def _about(made: Written, limits: str) -> None:
         st.caption(limits)
 
 
-def _candidates(made: Written, step: int, *, python: str) -> None:
+def _candidates(made: WrittenText, step: int, *, python: str) -> None:
     chosen = made.steps[step - 1]
     st.markdown(wording.COULD_COME)
     chart.show(
@@ -225,7 +225,7 @@ def _candidates(made: Written, step: int, *, python: str) -> None:
     st.caption(wording.candidates_read(drawn=drawn))
 
 
-def _explain(made: Written, site: AttentionSite, streams: Sequence[str]) -> None:
+def _explain(made: WrittenText, site: AttentionSite, streams: Sequence[str]) -> None:
     """Say what the maps are."""
     trace = made.trace
     formulas = dict.fromkeys(widgets.softmax(trace.record_of(site.layer, stream, call=site.call)) for stream in streams)
@@ -238,8 +238,8 @@ def _explain(made: Written, site: AttentionSite, streams: Sequence[str]) -> None
 
 
 def _map(
-    made: Written, step: int, *, stream: str, site: AttentionSite, head: int | None, python: str
-) -> written_steps.Look | None:
+    made: WrittenText, step: int, *, stream: str, site: AttentionSite, head: int | None, python: str
+) -> written_steps.StrongestKey | None:
     """Draw one stream's map up to the step; return what its newest row looked at most."""
     trace = made.trace
     weights: NDArray[np.float32] = session.cached(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from inspector.stepwise import Forced
+from inspector.stepwise import ForcedReading
 from inspector.text import number
 from inspector.wording.english.phrases import count_of
 
@@ -26,7 +26,7 @@ WAITS = "Steps that wait, a layer"
 TERMS = ("KV cache", "causal mask")
 
 
-def comparing(found: Forced, *, model: str) -> str:
+def comparing(found: ForcedReading, *, model: str) -> str:
     """Say how far step by step is from the one pass."""
     count = len(found.table)
     places = count_of(count, "position")
@@ -38,7 +38,7 @@ def comparing(found: Forced, *, model: str) -> str:
     )
 
 
-def numbers(found: Forced) -> list[tuple[str, str, str]]:
+def numbers(found: ForcedReading) -> list[tuple[str, str, str]]:
     """List the numbers below the picture: name, number, meaning."""
     tokens = len(found.table)
     exact = [] if found.exact is None else [("In float64", number(found.exact), "The same weights, with the cache.")]
@@ -50,7 +50,7 @@ def numbers(found: Forced) -> list[tuple[str, str, str]]:
     ]
 
 
-def about(found: Forced) -> str:
+def about(found: ForcedReading) -> str:
     """Say what the difference is, and what it means for training."""
     exact = (
         f" In float64 the same weights leave {number(found.exact)}: it is rounding."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.stepwise import Forced, Moving, Reads
+from inspector.stepwise import ForcedReading, KeyMoves, LayerReads
 from inspector.stepwise.old_keys import ROUNDING
 from inspector.text import number, quantity
 
@@ -33,7 +33,7 @@ def line(tensor: str, model: str) -> str:
     return f"{tensor}s, {model}"
 
 
-def moving(found: Moving, beside: Moving | None, *, new: int) -> str:
+def moving(found: KeyMoves, beside: KeyMoves | None, *, new: int) -> str:
     """Say how far old keys move, and whether they could be cached."""
     comes = "one more token comes" if new == 1 else f"{new} more tokens come"
     ones = "the old one" if found.old == 1 else f"the {found.old} old ones"
@@ -59,7 +59,7 @@ def moving(found: Moving, beside: Moving | None, *, new: int) -> str:
     return f"{said} In {beside.name} none moves (by {_tiny(beside.largest)})."
 
 
-def about(found: Moving) -> str:
+def about(found: KeyMoves) -> str:
     """Write what is drawn, with its formula."""
     return (
         r"Mean over the old tokens of $\lVert k' - k \rVert / \lVert k \rVert$, over all heads of a layer; $k$ read "
@@ -86,7 +86,7 @@ def stands_in(model: str, problem: str, writer: str, *, on_text: bool) -> str:
     return f"**{model}** {problem}, so the steps are **{writer}**'s, {whose}."
 
 
-def reading(found: Reads, *, model: str, layers: int, alike: bool) -> str:
+def reading(found: LayerReads, *, model: str, layers: int, alike: bool) -> str:
     """Say what the steps of a cached run read."""
     queries, keys = found.counts
     count = len(found.tokens)
@@ -106,12 +106,12 @@ COMPUTED = (
 )
 
 
-def training(found: Forced, *, model: str) -> str:
+def training(found: ForcedReading, *, model: str) -> str:
     """Say whether a cache would help in training."""
     totals, tokens = found.totals, len(found.table)
     cost = {way: quantity(flops, "FLOPs") for way, flops in totals.items()}
     counted = "(matrix products, counted as they ran)"
-    if not found.kept:
+    if not found.cache_bytes:
         return (
             f"**A cache in training?** {model} keeps no cache: {tokens} given tokens take {cost['pass']} in one pass "
             f"and {cost['uncached']} step by step {counted}."
@@ -124,13 +124,13 @@ def training(found: Forced, *, model: str) -> str:
     )
 
 
-def _first(found: Moving) -> str:
+def _first(found: KeyMoves) -> str:
     if found.first == 0:
         return "0"
     return f"{number(100 * found.first)}\u00a0%{', rounding' if found.first <= ROUNDING else ''}"
 
 
-def _range(found: Moving) -> str:
+def _range(found: KeyMoves) -> str:
     least, most = (f"{100 * share:.2g}" for share in (found.least, found.most))
     return f"{least if least == most else f'{least} to {most}'}\u00a0%"  # no line ends before the sign
 
