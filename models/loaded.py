@@ -103,7 +103,7 @@ class Runner(Protocol):
     def predict(self, hidden: Tensor) -> Tensor:
         """Turn the last hidden state [B, T, D] into logits [B, T, V].
 
-        The logits are those of the token at that position (a masked language model), or of the next token.
+        The logits predict the token at that position (a masked language model), or the next token.
         """
 
 

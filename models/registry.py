@@ -104,9 +104,10 @@ def own_implementation(loaded: LoadedModel) -> LoadedModel:
 def variant(loaded: LoadedModel, *, seed: int = 0, batch: Sequence[str] = (), **switches: Any) -> LoadedModel:
     """Put a model's weights under changed switches, the fields of `TransformerConfig`: variant(loaded, scale="none").
 
-    What fits keeps its weights, what is new is drawn from the seed (see `models.transformer.variants.under`); the card
-    says which share was drawn. A model of transformers is put into the own Transformer first. batch: texts whose tokens
-    give a new BatchNorm its statistics, in one pass; an encoder-decoder reads them beside what it makes of each itself.
+    Parameters that fit keep their weights, new parameters are drawn from the seed (see
+    `models.transformer.variants.under`); the card says which share was drawn. A model of transformers is put into the
+    own Transformer first. batch: texts whose tokens give a new BatchNorm its statistics, in one pass; an
+    encoder-decoder reads them beside what it makes of each itself.
 
     Raises ValueError for what is no switch, switches that do not fit each other, a Transformer that is too large (see
     `models.transformer.sizes`), or a BatchNorm without a batch.

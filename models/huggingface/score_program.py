@@ -1,9 +1,9 @@
 """Attention scores as a program: the operations on queries and keys, kept so that any rows can be made again.
 
-Models that do their attention by themselves hand out maps as large as the square of the text. What leads to such a map
-is short: a product of queries and keys, a scale, a bias, a mask, now and then a look-up by distance. `ScoreWatch` sees
-these operations while the model runs and keeps them with what went in, which is linear in the text; `part` computes
-any rows of any heads again. Nothing is known of the model here: what cannot be followed is no program.
+Models that do their attention by themselves hand out maps as large as the square of the text. The way to such a map is
+short: a product of queries and keys, a scale, a bias, a mask, now and then a look-up by distance. `ScoreWatch` sees
+these operations while the model runs and keeps them with what went in, which is linear in the text; `part` computes any
+rows of any heads again. Nothing is known of the model here: what cannot be followed is no program.
 
 Shapes: H heads, Q query positions, T key positions.
 """

@@ -56,7 +56,7 @@ def _tensors(held: Any, seen: set[int]) -> Iterable[Tensor]:
 def decode(network: Any, ids: Tensor, how: Decoding, *, new_tokens: int, cached: bool, watch: Watch) -> Tensor:
     """Write after ids [1, T] as `network.generate` does, and report every step -> [1, N].
 
-    What is drawn equals what `generate` draws after `torch.manual_seed(how.seed)`; no other visitor's numbers change.
+    The drawn tokens equal what `generate` draws after `torch.manual_seed(how.seed)`; no other visitor's numbers change.
     """
     choose = _chooser(how)
     drawn = {"temperature": how.temperature, "top_k": how.top_k or 0, "top_p": how.top_p} if how.sampled else {}
@@ -229,8 +229,8 @@ def _one_beam(
 class _BeamWatcher:
     """Follows transformers' beam search through its scores and its candidates, step by step.
 
-    A step's candidates are twice as many as the beams or more, the likeliest first. Of those among the first `beams`
-    that end a text the text is finished; of all others the first `beams` go on.
+    A step's candidates are twice as many as the beams or more, the likeliest first. A candidate among the first `beams`
+    that ends a text finishes it; the first `beams` of all others go on.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """A recurrent encoder-decoder: an RNN reads the text in both directions, and another writes the answer.
 
-With attention it is that of Bahdanau et al. (2015), but for a linear layer where the paper has a maxout layer. Without,
-the decoder gets one vector of the text, the same at every step, as in Cho et al. (2014), whose encoder reads in one
-direction; here both have the same encoder, so that attention is the only difference.
+With attention it is the model of Bahdanau et al. (2015), but for a linear layer where the paper has a maxout layer.
+Without, the decoder gets one vector of the text, the same at every step, as in Cho et al. (2014), whose encoder reads
+in one direction; here both have the same encoder, so that attention is the only difference.
 
 Shapes: B batch, T source tokens, Q answer steps, D width, V vocabulary.
 """

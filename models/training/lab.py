@@ -136,7 +136,7 @@ def at_start(run: LabRun) -> tuple[LayerState, ...]:
 def fresh(run: LabRun, *, times: int = 1, count: int) -> PuzzleTexts:
     """Draw texts of `times` the trained length that no training sees: the same ones for all runs of a task.
 
-    Those of kinds are made of words that no training sees either.
+    Texts of the task kinds are made of words that no training sees either.
     """
     generator = torch.Generator().manual_seed(_FRESH + times)
     return draw(run.task, length=times * run.length, count=count, generator=generator, test=True)
@@ -188,8 +188,8 @@ class Trial:
 
     A decoder writes its answer token by token, and goes on from its own mistakes; in repeats it goes on from the true
     text. attention: the weights [H, Q, T] of the one text in each layer of a stream; tokens: the characters that each
-    stream reads, those of "cross" its queries, with the encoder's as keys. An RNN has one map, [1, Q, T] of "cross", or
-    without attention none. places: the share of texts in which each place of the answer is right.
+    stream reads; in "cross" they are the queries, with the encoder's as keys. An RNN has one map, [1, Q, T] of "cross",
+    or without attention none. places: the share of texts in which each place of the answer is right.
     """
 
     times: int  # trained lengths

@@ -98,7 +98,7 @@ def attention(network: nn.Module, task: Task, source: str, target: str) -> list[
 
 
 def _nearest_planned(moments_: list[Path]) -> list[Path]:
-    """Leave out moments of a plan that was changed: keep those nearest to `moments` of the steps that were made."""
+    """Leave out moments of a changed plan: keep the moments nearest to `moments` of the steps that were made."""
     steps = {int(path.stem): path for path in moments_}
     return [steps[step] for step in sorted({min(steps, key=lambda at: abs(at - due)) for due in moments(max(steps))})]
 

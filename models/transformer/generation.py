@@ -70,7 +70,7 @@ class NextToken:
 class NextInSegments:
     """The logits of the token after `ids`, read in segments with a memory (segment_memory.py); serves one decoding.
 
-    What stands in earlier segments is read once; the segment at hand is read anew for each token.
+    Earlier segments are read once; the segment at hand is read anew for each token.
     """
 
     def __init__(self, decoder: Decoder, *, segment: int, memory: int) -> None:
@@ -139,8 +139,8 @@ def drawn_from(logits: Tensor, *, temperature: float, top_k: int | None, top_p: 
 def likeliest(logits: Tensor, *, top_k: int | None, top_p: float) -> Tensor:
     """Keep the k likeliest tokens, then of these the fewest that hold a share p: logits [B, V] -> [B, V], others -inf.
 
-    The share is that of the tokens that top_k has left, which are renormalised before, as in transformers' `generate`.
-    Tokens that tie with the k-th all stay, as there.
+    The share is taken among the tokens that top_k has left, which are renormalised before, as in transformers'
+    `generate`. Tokens that tie with the k-th all stay, as there.
     """
     if top_k is not None:
         last = logits.topk(min(top_k, logits.shape[-1])).values[..., -1:]

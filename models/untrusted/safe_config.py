@@ -196,7 +196,7 @@ def _check_finite(config: Any) -> None:
 
 
 def _check_sizes(config: Any) -> None:
-    """Raise ValueError for a negative size among those that every transformer has, and for counts that do not fit."""
+    """Raise ValueError where a size that every transformer has is negative, and for counts that do not fit."""
     for part in (config, *(getattr(config, name, None) for name in config.sub_configs)):
         for name in _SIZES:
             size = getattr(part, name, None)
@@ -211,7 +211,7 @@ def _short(number: int) -> str:
 
 
 def _described(value: Any) -> Any:
-    """Keep the fields that describe the architecture, at any depth; drop private fields and those that choose code."""
+    """Keep the fields that describe the architecture, at any depth; drop private fields and fields that choose code."""
     if isinstance(value, list):
         return [_described(item) for item in value]
     if not isinstance(value, dict):

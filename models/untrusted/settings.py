@@ -105,7 +105,7 @@ def generation_rules(folder: Path, ids: Mapping[str, int | list[int]], *, vocabu
 
 
 def known_rules(fields: Mapping[str, Any], *, needed: frozenset[int] = frozenset(), vocabulary: int) -> dict[str, Any]:
-    """Keep those rules of writing among `fields` that are within their limits; see `generation_rules`."""
+    """Keep the rules of writing in `fields` that are within their limits; see `generation_rules`."""
     rules: dict[str, Any] = {}
     for names, fits in (
         (_NGRAMS, lambda value: _is_id(value, 101)),
@@ -139,7 +139,7 @@ def _is_number(value: Any) -> bool:
 
 
 def known_ids(fields: Mapping[str, Any], *, vocabulary: int) -> dict[str, int | list[int]]:
-    """Keep those token ids among `fields` that are whole numbers from 0 to below `vocabulary`."""
+    """Keep the token ids in `fields` that are whole numbers from 0 to below `vocabulary`."""
     ids_by_name: dict[str, int | list[int]] = {}
     for name in _TOKEN_IDS:
         value = fields.get(name)

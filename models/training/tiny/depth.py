@@ -20,8 +20,8 @@ from models.transformer.feedforward import GatedFeedForward
 class LayerState:
     """A layer at one moment of the training.
 
-    mean and deviation are those of the FFN's inner units before the activation, over all tokens and units: the inputs
-    whose drift was named internal covariate shift (Ioffe & Szegedy 2015).
+    mean and deviation describe the FFN's inner units before the activation, over all tokens and units: the inputs whose
+    drift was named internal covariate shift (Ioffe & Szegedy 2015).
     """
 
     stream: Stream

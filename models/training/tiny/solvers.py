@@ -158,7 +158,7 @@ def solver(run: LabRun) -> Solver:
 
 
 def layers(network: Solver) -> list[tuple[Stream, EncoderBlock]]:
-    """List the network's layers, those of the encoder first; an RNN has no blocks like a Transformer's."""
+    """List the network's layers, the encoder's first; an RNN has no blocks like a Transformer's."""
     if isinstance(network, RecurrentSolver):
         return []
     stacks: list[tuple[Stream, Encoder | Decoder]]
