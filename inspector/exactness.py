@@ -32,11 +32,11 @@ _ROUNDINGS = 64  # last digits of a vector's largest entry: those of its own mea
 
 @dataclass(frozen=True)
 class HeldVectors:
-    """Vectors that are shown, held to those that the model's modules gave.
+    """Vectors that are shown, held to the vectors that the model's modules gave.
 
-    shown, ran: how many norms, or layers of the residual stream, are shown, and how many ran. difference: the largest
-    found; None where none is shown. tolerance: what rounding explains
-    there. holds: whether rounding explains each difference, and each stands in the layer that it is said to.
+    shown, ran: how many norms, or layers of the residual stream, are shown, and how many ran. difference: the largest;
+    None where nothing is shown. tolerance: the difference that rounding explains. holds: whether rounding explains each
+    difference, and each stands in the layer that it is said to.
     """
 
     shown: int
@@ -196,7 +196,7 @@ class WeightChecks:
     def result(
         self, *, expected_layers: int | None = None, second: SecondRun | None = None, not_held: str = NO_MODEL
     ) -> Exactness:
-        """Return the result for all blocks seen. The arguments are those of `check`."""
+        """Return the result for all blocks seen. It takes the arguments of `check`."""
         return Exactness(
             len(self._to_sinks),
             len(self._to_sinks) if expected_layers is None else expected_layers,

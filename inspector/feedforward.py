@@ -102,7 +102,7 @@ def busiest(ffn: FFNRecord, network: nn.Module, *, tokens: Sequence[str], most: 
     """List the units whose output is largest on any token, the largest first.
 
     Columns: unit, largest (its largest output in size, with its sign), above (on how many tokens its pre-activation is
-    above 0), first (the token's position that moves it most), tokens (those that move it most, the first most).
+    above 0), first (the token's position that moves it most), tokens (the tokens that move it most, in falling order).
     """
     sizes: list[Tensor] = []
     above = None

@@ -50,10 +50,10 @@ def norm_weighted(
 ) -> NDArray[np.float32]:
     """Norm-weighted attention, float32 [queries, keys]: the length of what query i takes from token j.
 
-    Of a head: ||alpha_ij f_h(x_j)|| (Kobayashi et al. 2020). Without a head, of the layer:
+    For a head it is ||alpha_ij f_h(x_j)|| (Kobayashi et al. 2020). Without a head it is the layer's:
     ||sum_h alpha_h,ij f_h(x_j)||, where heads may add up or cancel out. Its square is
     sum_g sum_h alpha_g,ij alpha_h,ij <f_g(x_j), f_h(x_j)>, so that the inner products of each key's H vectors are
-    enough, and no [H, Q, T, D] tensor is made. The unit is that of the residual stream.
+    enough, and no [H, Q, T, D] tensor is made. The unit is the residual stream's.
 
     projections: of the recorded model, by `models.output_projection.find`. queries and keys: some rows and columns, the
     same bits as in the whole; no others are computed. Raises ValueError for a layer, head or stream out of range, for
@@ -97,11 +97,11 @@ def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: fl
     """Attention rollout of one token (Abnar & Zuidema 2020, section 3): float64 [L + 1, T], L attentions of the stream.
 
     Row l says how much of each token's state before attention l went into the chosen one after the last: row 0 counts
-    embeddings, row L the token alone. Attentions are those of trace.sites in their order; a layer without attention
-    mixes no tokens here, whatever its state space or convolution does. Layer l is taken to mix A'_l = residual I + (1 -
-    residual) mean_h A_l,h, half and half in the paper, so row l is e_token A'_(L-1) .. A'_l: a vector times a matrix in
-    each layer, never a matrix times a matrix. Rows sum to 1, to less with sinks; a sigmoid's rows are divided by their
-    sums first (`WeightBlock.shares`).
+    embeddings, row L the token alone. The attentions are the stream's trace.sites, in their order; a layer without
+    attention mixes no tokens here, whatever its state space or convolution does. Layer l is taken to mix
+    A'_l = residual I + (1 - residual) mean_h A_l,h, half and half in the paper, so row l is e_token A'_(L-1) .. A'_l: a
+    vector times a matrix in each layer, never a matrix times a matrix. Rows sum to 1, to less with sinks; a
+    sigmoid's rows are divided by their sums first (`WeightBlock.shares`).
 
     token: a query position of the stream. A decoder that has a source is followed through its own text alone. Raises
     ValueError for a token, stream or residual out of range, and for "cross", whose maps lead from one text to another.

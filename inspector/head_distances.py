@@ -127,8 +127,8 @@ def between(
 def matches(distances: CrossDistances | HeadDistances) -> pd.DataFrame:
     """Name the nearest head of b for each head of a, or the nearest other head of one recording; nearest pair first.
 
-    distance: nats. mutual: whether the head of a is also the nearest to that of b. Of equally near heads the first.
-    Two heads of one recording that are nearest to each other make one row.
+    distance: nats. mutual: whether the head of a is also the nearest to that of b. Ties go to the first head. Two heads
+    of one recording that are nearest to each other make one row.
     Columns: a_layer, a_head, a_call, b_layer, b_head, b_call, distance, mutual.
     """
     among = isinstance(distances, HeadDistances)

@@ -46,8 +46,9 @@ class Role:
     (between two texts: each query has a key of its own), or the largest share of [SEP], [CLS], first, previous, next
     and self, which reaches no threshold or rests on fewer than FEWEST queries.
     share: 0..1 of the weight; of "broad" e^H, the keys that even attention of the mean entropy would have; of
-    "points" the mean largest weight of a query. tokens: those that the kind is about, each once. key: that of "first"
-    and "one key". keys: of "broad" how many there are, of "points" how many different keys are the largest of a query.
+    "points" the mean largest weight of a query. tokens: the tokens that the kind is about, each once. key: the key of
+    "first" and "one key". keys: of "broad" how many there are, of "points" how many different keys are the largest of a
+    query.
     """
 
     kind: str
@@ -111,10 +112,10 @@ def grid(chosen: pd.DataFrame, trace: Trace, *, stream: str) -> Grid:
 def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -> HeadReading:
     """Read one head; chosen: of `heads.with_choice`.
 
-    What is told first, by this rule: the head's label (`heads.label`), where it has one. Else punctuation or one key
-    that takes GATHERS of the weight. Else the strongest link between two words, if it is STRONG. Else the largest
-    share, though it reaches no threshold. Beside a role that says how every token looks (previous, broad, ...) no link
-    is told, and in a map of more than READ_CELLS neither links nor single keys are looked for.
+    The first fact told is the head's label (`heads.label`), where it has one. Else punctuation or one key that takes
+    GATHERS of the weight. Else the strongest link between two words, if it is STRONG. Else the largest share, though it
+    reaches no threshold. Beside a role that says how every token looks (previous, broad, ...) no link is told, and in a
+    map of more than READ_CELLS neither links nor single keys are looked for.
     """
     table = chosen[(chosen["stream"] == site.stream) & (chosen["layer"] == site.layer) & (chosen["head"] == number)]
     table = table[table["call"] == site.call] if "call" in table else table

@@ -58,7 +58,7 @@ def fitting(chosen: pd.DataFrame, wish: str, *, stream: str) -> tuple[FittingHea
 
 
 def possible(chosen: pd.DataFrame, *, stream: str) -> tuple[str, ...]:
-    """Name the wishes of which some head does anything on this text; "first" is left out where it says "start" again.
+    """Name the wishes that some head fulfils at all on this text; "first" is left out where it says "start" again.
 
     A decoder gives nothing to the next token, and a text may have no punctuation.
     """

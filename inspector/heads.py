@@ -48,8 +48,8 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
     Where a layer attends more than once (ALBERT with inner_group_num=2) the table has a row per call and a column
     "call"; tables of other models have no such column.
 
-    on_band: called with each block of weights once it is measured, for others who need all weights: computing weights
-    takes longer than looking at them. What it raises ends the measuring.
+    on_band: called with each block of weights once the block is measured, for other readers of all weights: computing
+    weights takes longer than looking at them. An exception in on_band ends the measuring.
 
     Between two texts (stream "cross") distance, self, previous, next, induction, duplicate and word mean nothing and
     are NaN.

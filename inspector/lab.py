@@ -55,7 +55,7 @@ def curves(trained: Iterable[LabTraining]) -> pd.DataFrame:
 def layers(results: Iterable[LabResult]) -> pd.DataFrame:
     """A row per side, seed, measured step (0 before the first) and layer: gradient, size, mean, deviation, off.
 
-    The columns are those of `models.training.tiny.depth.LayerState`; place counts the layers, an encoder's first.
+    The columns are the fields of `models.training.tiny.depth.LayerState`; place counts the layers, an encoder's first.
     """
     return pd.DataFrame(
         [

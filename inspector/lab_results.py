@@ -51,7 +51,7 @@ class SideTests:
 class Verdict:
     """The tests of A and B after their training, on `tried` texts of each length.
 
-    sides: those that could be tested; reached: the fewest and the most steps of one of their trainings, of `steps`;
+    sides: the sides that could be tested; reached: the fewest and the most steps of one of their trainings, of `steps`;
     values: what each side has where the two differ, by the switch's name; task: what was learned.
     """
 
@@ -82,7 +82,7 @@ class Depth:
 class AnswerPlaces:
     """The places of one side's answer, counted from 1, with the share of texts that are right there: means over seeds.
 
-    worst: the first of those with the smallest share.
+    worst: the place with the smallest share, the first of equals.
     """
 
     of: int

@@ -38,7 +38,7 @@ ABSOLUTE = ("sinusoidal", "learned")  # positions that begin anew with each segm
 class SegmentedText:
     """A text of T tokens, read in segments and whole.
 
-    changed, at_most: of each token, how far the numbers of its last hidden state are from those of one pass: the
+    changed, at_most: of each token, how far the numbers of its last hidden state are from the numbers of one pass: the
     largest difference, as a share of the largest number of all tokens, [T]; with this memory, and with one as long as
     the text. maps: [H, T, T] of each layer, read in segments. reach: how many tokens before it each token can depend
     on, [T].
@@ -171,7 +171,7 @@ def read(loaded: LoadedModel, ids: Sequence[int], *, segment: int, memory: int) 
 def table(segmented: SegmentedText, tokens: Sequence[str]) -> pd.DataFrame:
     """List how far each token is from one pass, in percent, with the chosen memory and with one as long as the text.
 
-    tokens: those of the text, or more. Columns: memory ("chosen" | "whole"), position, token, difference.
+    tokens: the text's tokens, or more. Columns: memory ("chosen" | "whole"), position, token, difference.
     """
     rows = {"position": range(segmented.tokens), "token": tokens[: segmented.tokens]}
     kinds = (("chosen", segmented.changed), ("whole", segmented.at_most))
@@ -182,7 +182,7 @@ def table(segmented: SegmentedText, tokens: Sequence[str]) -> pd.DataFrame:
 
 
 def _changed(hidden: Tensor, whole: Tensor) -> NDArray[np.float64]:
-    """Compare hidden states [1, T, D] with those of one pass [T, D] -> [T]."""
+    """Compare hidden states [1, T, D] with the states of one pass [T, D] -> [T]."""
     apart = (hidden[0].double().cpu() - whole).abs().amax(dim=-1) / whole.abs().max()
     changed: NDArray[np.float64] = apart.numpy()
     return changed

@@ -49,7 +49,7 @@ class MeasureBlock:
     """A unit of work: measures one block of an atlas's plan. Called with the block's number; what is done stays.
 
     model: the id to load, or a loaded model, which stays in its process. allow_mixed: measure on a processor, or with
-    libraries, that are not those of the plan.
+    libraries, that the plan does not name.
     """
 
     folder: Path
@@ -76,7 +76,7 @@ def path(folder: Path, number: int) -> Path:
 
 
 def check(manifest: Manifest, loaded: LoadedModel, *, allow_mixed: bool = False) -> None:
-    """Raise ValueError where blocks of this model, here, would not be those of the plan."""
+    """Raise ValueError where blocks of this model, here, would differ from the plan's."""
     if manifests.known_hash(loaded) != manifest.model_hash:
         raise ValueError(
             f"{loaded.card.id} has changed since the atlas was planned: its weights, configuration or tokenizer differ "

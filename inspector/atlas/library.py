@@ -1,4 +1,4 @@
-"""Atlases at hand: those that are shipped, and those that readers built, each held to the model that it is of.
+"""Atlases at hand: shipped atlases, and atlases that readers built, each held to the model that it is of.
 
 A reader's atlas lies in a folder under its name, where all may see it, or under a key that nobody guesses: then only
 who holds the key finds it. Every function takes the `keys` that a reader holds; with None, nothing is hidden.
@@ -162,7 +162,7 @@ def remove(folder: Path, id: str) -> None:
 def place(
     folder: Path, loaded: LoadedModel, texts: Sequence[Text], *, name: str, keys: Keys = None
 ) -> tuple[str, Path]:
-    """Find the name and the folder of an atlas to build: those of the same build that was begun, else new ones.
+    """Find the name and the folder of an atlas to build: the same build's where it was begun, else new ones.
 
     A name that another atlas has gets a number: "my texts 2". keys: of a reader whose atlas gets a key for a folder;
     names are told apart among the reader's own then.

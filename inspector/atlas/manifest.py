@@ -200,7 +200,7 @@ def _described(config: Any) -> str:
 
 
 def same_measures(manifest: Manifest) -> bool:
-    """Return True if the manifest's measures are those of this Headlight."""
+    """Return True if the manifest's measures are this Headlight's."""
     return manifest.measures == NAMES
 
 

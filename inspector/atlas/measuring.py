@@ -48,7 +48,7 @@ class HeadSite:
 
 @dataclass(frozen=True)
 class Band:
-    """Weights [B, H, queries, T] of a block of query rows of one call, for others who need them too."""
+    """Weights [B, H, queries, T] of a block of query rows of one call, for other readers of the weights."""
 
     site: HeadSite
     queries: slice
@@ -300,7 +300,7 @@ def _is_number(token: str) -> bool:
 
 
 class _Sums:
-    """Sums over the query rows of one attention call, of which every measure is made."""
+    """Sums over the query rows of one attention call, from which every measure is made."""
 
     def __init__(self, call: AttentionCall, *, queries: _Texts, keys: _Texts, norms: Tensor | None) -> None:
         texts, heads = call.query.shape[:2]

@@ -95,8 +95,8 @@ class Atlas:
     def below(self, measure: str, place: int, value: float) -> tuple[float, float]:
         """The shares of texts in which a head's measure is surely smaller, and surely larger, than a value: 0..1 each.
 
-        Counted are the texts of lower, and of higher, bins of the histogram; those of the value's own bin are neither.
-        NaN where no text has the measure.
+        The texts of lower, and of higher, bins of the histogram are counted; the texts of the value's own bin are
+        neither. NaN where no text has the measure.
         """
         number = NAMES.index(measure)
         counts = self.statistics.histogram[number, place]

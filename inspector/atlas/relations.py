@@ -7,10 +7,10 @@ the word itself are no candidates. Two directions (section 4.2):
 governor: the key that the dependent gives most is its governor.
 dependent: the word that gives the dependent most is its governor.
 
-Not counted: the root, punctuation (relation punct), a governor in the same unit, and words of which no token was read.
-A causal model sees earlier words alone: "governor" counts where the governor comes earlier, "dependent" where it comes
-later, and candidates are the words that it sees, or that see it. The baseline takes the unit at one fixed offset from
-the dependent, clipped to the sentence, for the governor.
+Not counted: the root, punctuation (relation punct), a governor in the same unit, and words without a token that was
+read. A causal model sees earlier words alone: "governor" counts where the governor comes earlier, "dependent" where it
+comes later, and candidates are the words that it sees, or that see it. The baseline takes the unit at one fixed offset
+from the dependent, clipped to the sentence, for the governor.
 
 Shapes: B sentences, H heads of a call, N heads of the model, n tokens, U units, R relations, K relations of a batch.
 """
@@ -97,7 +97,7 @@ def _most_shared(owners: dict[int, tuple[int, int]], span: tuple[int, int]) -> t
 
 @dataclass(frozen=True, eq=False)
 class RelationCounts:
-    """Counts of every relation, in both directions and both halves; those of several corpora add up.
+    """Counts of every relation, in both directions and both halves; counts of several corpora add up.
 
     relations: names, sorted. totals: int64 [R, directions, halves], how often the relation is there. hits: [R,
     directions, halves, N], how often each head finds the governor. offset_hits: [R, directions, halves, OFFSETS], how
@@ -260,7 +260,7 @@ class RelationCounter:
         return RelationCounts(tuple(relations), self._totals[order], self._hits[order], self._offset_hits[order])
 
     def _arcs(self, sentences: Sequence[PlacedWords], ids: Sequence[int]) -> _Arcs:
-        """Put the relations of a batch side by side, and make room for those that are new."""
+        """Put the relations of a batch side by side, and make room for new relations."""
         names = [name for sentence in sentences for name in sentence.relations]
         rows = [self._places.setdefault(name, len(self._places)) for name in names]
         if new := len(self._places) - len(self._totals):

@@ -167,7 +167,7 @@ def measure_shape(
     """Measure one layer of a given shape, in float32 where no dtype is given.
 
     parts: to time. on_turn: called with what is measured so far, its `repeats` turns, each time that all parts have run
-    once more. The other arguments are those of `measure`.
+    once more. `measure` explains the other arguments.
     """
     import torch  # takes seconds
 

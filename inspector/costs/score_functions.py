@@ -52,8 +52,8 @@ class Sizes:
 @dataclass(frozen=True)
 class ScoreCost:
     """The cost of one function. scores, mix: FLOPs of matrix products, 2 for a multiply-add; linear attention has no
-    scores. largest: the numbers in the largest tensor that is made. parameters: those that the score function learns;
-    the bias of v, which the usual nn.Linear(d, 1) has besides, changes no weight and is left out.
+    scores. largest: the numbers in the largest tensor that is made. parameters: how many the score function learns; the
+    bias of v, which the usual nn.Linear(d, 1) has besides, changes no weight and is left out.
     """
 
     function: Function

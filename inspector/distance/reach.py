@@ -5,14 +5,14 @@ copied = copy_of(loaded, trace)
 table = measure(copied, position=9)  # a row for each scalar, stream, layer and token
 ```
 
-out_T is the last hidden state of token T. What is differentiated is a scalar s of it, one of
+out_T is the last hidden state of token T. The differentiated scalar s is one of
 
     "sum"          s = sum over d of out_T[d]
     "direction"    s = u . out_T with u ~ N(0, 1), so that the squared norm of ds / dx is ||dout_T / dx||_F^2 on average
     "prediction"   s = ln p of the token that the model finds likeliest at T
 
-and what s is differentiated by is x_t, the residual stream of token t where it enters a layer. A LayerNorm whose gammas
-are all alike gives every token the same sum: there the sum does not move, and `still` says so.
+and it is differentiated by x_t, the residual stream of token t where it enters a layer. A LayerNorm whose gammas are
+all alike gives every token the same sum: there the sum does not move, and `still` says so.
 
 Autograd runs a copy of the network in float64: the loaded model, which others share, is never touched.
 

@@ -99,7 +99,7 @@ def comparison(a: ComparedMap, b: ComparedMap) -> str:
 
 
 def matched_heads(a: ComparedMap, b: ComparedMap) -> str:
-    """Python lines after which `found` holds the distances of all heads of one recording from those of another."""
+    """Python lines after which `found` holds the distances of all heads of one recording from all heads of another."""
     lines = [
         f"found = inspector.head_distances.between(a, b, streams={(a.stream, b.stream)}, pairing=both)",
         "inspector.head_distances.matches(found)",

@@ -256,7 +256,7 @@ def _block(block: Block, subject: Subject, written: ReportCounts) -> Iterator[st
 
 
 def _picture(block: Figure | Map, written: ReportCounts) -> str:
-    """Return a picture in both modes, of which the reader's is seen; a figure that is drawn by hand as its table."""
+    """Return a picture in both modes, and the page shows the reader's; a figure that is drawn by hand as its table."""
 
     def scene(mode: Mode) -> Scene:
         if isinstance(block, Map):

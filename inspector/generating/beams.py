@@ -40,7 +40,7 @@ class BeamNode:
 
 @dataclass(frozen=True)
 class BeamTree:
-    """All nodes, those of a step together and the likeliest first.
+    """All nodes, step by step, the likeliest of a step first.
 
     A node's score is its total over ((5 + n) / 6)^length_penalty for n new tokens (divides_by "wu", Wu et al. 2016), or
     over n^length_penalty ("power"), as transformers divides.

@@ -1,8 +1,8 @@
 """Heads that are left out: what the rest of the model makes of it (Michel, Levy & Neubig 2019, "Are Sixteen Heads
 Really Better than One?", section 2.3; Voita et al. 2019).
 
-A dropped head's output, its mix A V before W_O, is set to zero: xi_h = 0 in MHAtt(x) = sum_h xi_h Att_h(x). What it
-attended to is still computed, so its own map stays in the recording; what comes after it changes. Its mean over the
+A dropped head's output, its mix A V before W_O, is set to zero: xi_h = 0 in MHAtt(x) = sum_h xi_h Att_h(x). The head's
+attention is still computed, so its map stays in the recording; everything after the head changes. Its mean over the
 positions instead of zero is no choice here: in a decoder it would tell a token of those to come.
 """
 

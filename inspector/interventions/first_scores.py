@@ -179,7 +179,7 @@ class _FirstAttention:
     made: list[tuple[Tensor, Tensor, Tensor | None, Tensor]]
 
     def matrices(self) -> tuple[Array, tuple[Array, Array], tuple[Array, Array]]:
-        """Find x [T, D] and the matrix [H, D, E] and bias [H, E] that make its queries, and those of its keys."""
+        """Find x [T, D] and the matrix [H, D, E] and bias [H, E] that make its queries, and the same for its keys."""
         query, key = self._matrix(self.call.query), self._matrix(self.call.key)
         return query[0], query[1:], key[1:]
 

@@ -122,9 +122,8 @@ def measure(prepared: PreparedModel, *, factor: float) -> pd.DataFrame:
 
     A row per stream, layer, head and matrix ("q", "k", "v"), and a row with head <NA> for each whole matrix: norm, the
     root of the summed squares of the gradient's entries; mean and median of their sizes. Where several heads share a
-    key and a value, the rows of "k" and "v" are those of the kv heads; where layers share their matrices, or W_Q is
-    W_K, each has one row. largest: in the rows of "q", the mean largest weight of a row of the softmax. value: of the
-    scalar.
+    key and a value, the rows of "k" and "v" are the kv heads'; where layers share their matrices, or W_Q is W_K, each
+    has one row. largest: in the rows of "q", the mean largest weight of a row of the softmax. value: of the scalar.
 
     Raises ValueError for attention whose scores have no factor.
     """

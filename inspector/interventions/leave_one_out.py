@@ -79,9 +79,9 @@ class LeftOutTokens:
 
 
 def candidates(loaded: LoadedModel, trace: Trace, *, query: int | None) -> tuple[int, ...]:
-    """List the positions that are left out in turn: of the text's own tokens, those that the query sees.
+    """List the positions that are left out in turn: the text's tokens that the query sees.
 
-    Without a query, those that any other token sees. Raises ValueError for a query out of range.
+    Without a query they are the tokens that any other token sees. Raises ValueError for a query out of range.
     """
     places = maskable(trace.encoding)
     read = trace.encoding if trace.target is None else trace.target

@@ -53,9 +53,9 @@ class Reordered:
 def reorder(loaded: LoadedModel, trace: Trace, order: Order) -> Reordered:
     """Read the tokens of a recording in another order, or all at later positions, and compare each with itself.
 
-    "reverse", "shuffle" (drawn with seed 0, never the order of the text): the tokens of the text change places, those
-    that the tokenizer added stay. "shift": every token stands up to 16 positions later. Raises ValueError for a text
-    that has fewer than two tokens to move, and where there is no position to shift.
+    "reverse", "shuffle" (drawn with seed 0, never the order of the text): the tokens of the text change places, the
+    tokens that the tokenizer added stay. "shift": every token stands up to 16 positions later. Raises ValueError for a
+    text that has fewer than two tokens to move, and where there is no position to shift.
     """
     ids, segments = (torch.tensor([row]) for row in (trace.encoding.ids, trace.encoding.segments))
     places, by = _places(trace.special, order), 0

@@ -22,7 +22,7 @@ RANDOM = 1  # random blocks of BigBird's
 
 @dataclass(frozen=True)
 class Piece:
-    """Tokens that are read alone, and those of them whose states are taken from here."""
+    """Tokens that are read alone, and the tokens whose states are taken from this piece."""
 
     reads: tuple[int, ...]
     keeps: tuple[int, ...]

@@ -1,6 +1,6 @@
 """One draw of BERT's masking on a text, and the shares of many (Devlin et al. 2019, 3.1 and appendix A.1).
 
-Each token is chosen with the rate r. Of the chosen tokens 80 % are read as [MASK], 10 % as a random token and 10 % as
+Each token is chosen with the rate r. 80 % of the chosen tokens are read as [MASK], 10 % as a random token and 10 % as
 they are; the model has to predict all of them. So of all tokens 0.8 r become [MASK], 0.1 r another token, and 0.1 r
 stay.
 
@@ -51,7 +51,7 @@ class ChosenToken:
 
 @dataclass(frozen=True, eq=False)
 class MaskingDraw:
-    """One draw on a text: its tokens [T], those that can be chosen, and those that were.
+    """One draw on a text: its tokens [T], the tokens that can be chosen, and the chosen ones.
 
     by_chance: False where chance chose none, and the first token was taken, so that there is one to guess.
     """
@@ -94,7 +94,7 @@ def draw(loaded: LoadedModel, trace: Trace, *, rate: float, seed: int) -> Maskin
     """Draw once on a recorded text, read it so, and have the model guess each chosen token.
 
     Where chance chooses no token the first is chosen, as training does for a batch. Raises ValueError for a rate that
-    is not above 0 and at most 1, a model that guesses no hidden tokens, and a text of which no token can be chosen.
+    is not above 0 and at most 1, a model that guesses no hidden tokens, and a text without a token to choose.
     """
     encoding = trace.encoding
     places = choosable(loaded, encoding)
@@ -140,7 +140,7 @@ def shares(loaded: LoadedModel, encoding: Encoding, *, rate: float, seed: int, d
 
 
 def choosable(loaded: LoadedModel, encoding: Encoding) -> tuple[int, ...]:
-    """List the positions that can be chosen: not those of special tokens, nor of what the tokenizer does not know.
+    """List the positions that can be chosen: no special token's, and no token's that the tokenizer does not know.
 
     Raises ValueError for a model that guesses no hidden tokens, and where no position is left.
     """

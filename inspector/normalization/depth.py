@@ -63,10 +63,10 @@ def through_depth(*, initialisation: Initialisation = "xavier", seed: int = SEED
 def jacobians(*, seed: int = SEED) -> pd.DataFrame:
     """Measure how much a token's output depends on itself and on the others, a row per kind of sublayer.
 
-    Of each sublayer f of layer 0 the Jacobian of f(x) [B * T, D] with respect to x is taken, for 2 texts of 3 tokens,
-    as they come out of the embedding. Columns: kind, own: the Euclidean norm of the blocks from a token to itself;
-    others: that of the blocks from other tokens of the same text; texts: that of the blocks from the other text.
-    BatchNorm takes its statistics from the batch, as in training.
+    The Jacobian is each sublayer's f(x) [B * T, D] by x in layer 0, for 2 texts of 3 tokens as they come out of the
+    embedding. Columns: kind, own: the Euclidean norm of the blocks from a token to itself; others: the same norm of the
+    blocks from other tokens of the text; texts: of the blocks from the other text. BatchNorm takes its statistics from
+    the batch, as in training.
     """
     norms: dict[Kind, Norm] = {"BatchNorm": "batch", "RMSNorm": "rms"}
     rows = []

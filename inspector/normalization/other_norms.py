@@ -33,10 +33,10 @@ def through(
     """Send x [B, T, D] through a norm -> [B, T, D].
 
     "layer" (Ba et al. 2016) and "rms" (Zhang & Sennrich 2019) take their statistics from one token's D numbers; "batch"
-    (Ioffe & Szegedy 2015) those of each dimension from all B * T cells, padding counted; "masked batch" from the real
-    tokens; "running batch" has `running`, a mean [D] and a variance [D], of other texts; "none" changes nothing. gamma
-    and beta [D]: what follows, nothing where None. Raises ValueError for running statistics that are missing, and where
-    a batch has fewer than two cells to take a variance from.
+    (Ioffe & Szegedy 2015) takes each dimension's statistics from all B * T cells, padding counted; "masked batch" from
+    the real tokens; "running batch" has `running`, a mean [D] and a variance [D], of other texts; "none" changes
+    nothing. gamma and beta [D]: what follows, nothing where None. Raises ValueError for running statistics that are
+    missing, and where a batch has fewer than two cells to take a variance from.
     """
     x = x.astype(np.float64)
     made = x
@@ -126,7 +126,7 @@ def compared(
 def noise(x: Floats, keep: Keep, *, sizes: Sequence[int] = (1, 2, 4, 8, 16), seed: int = 0) -> pd.DataFrame:
     """Measure how far BatchNorm's mean moves from one batch to the next, a row per batch size.
 
-    Of the B texts `texts` are drawn 400 times, with replacement; deviation: the standard deviation over the draws of
+    `texts` of the B texts are drawn 400 times, with replacement; deviation: the standard deviation over the draws of
     each dimension's mean over the real tokens, divided by the dimension's own standard deviation, mean over the
     dimensions. LayerNorm has no such noise: its mean is the token's own.
     """
@@ -184,7 +184,7 @@ def _order_kept(before: Floats, after: Floats) -> float:
 
 
 def kendall(before: Floats, after: Floats) -> Floats:
-    """Kendall's tau-a of each row of two matrices [R, N] -> [R]: pairs in like order less those in reverse, of all.
+    """Kendall's tau-a of each row of two matrices [R, N] -> [R]: share of pairs in like order less in reverse.
 
     A pair that is equal on either side counts as neither (Kendall 1938). All pairs count, in N log N steps.
     """

@@ -1,4 +1,4 @@
-"""Outlier dimensions: those in which the vectors before the norms are far larger than in the rest."""
+"""Outlier dimensions, in which the vectors before the norms are far larger than in the other dimensions."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class DistanceBias:
 
     @property
     def farthest(self) -> int | None:
-        """The distance back from which on T5's bucket is the last: all that is farther looks alike; None for ALiBi.
+        """The distance back at which T5's last bucket begins: all farther keys look alike; None for ALiBi.
 
         None too where the distances here do not reach the last bucket.
         """

@@ -124,7 +124,7 @@ def _check(table: NDArray[np.floating[Any]], distance: int) -> None:
 
 
 def _sines_and_cosines(table: Array) -> tuple[Array, Array] | None:
-    """Find the columns that are sines and those that are their cosines: side by side, or in two halves."""
+    """Find the columns of sines and the columns of their cosines: side by side, or in two halves."""
     half = table.shape[1] // 2
     for sin, cos in ((table[:, 0::2], table[:, 1::2]), (table[:, :half], table[:, half:])):
         if sin.shape == cos.shape and np.abs(sin**2 + cos**2 - 1).max() < _TURNED:

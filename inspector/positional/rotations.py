@@ -29,9 +29,9 @@ _ARGUMENTS = ({"x", "position_ids"}, {"x", "position_ids", "layer_type"})  # of 
 class Rotation:
     """The turns of queries and keys: pair i at position p is turned by the angle p w_i, and stretched by `factor`.
 
-    cos, sin: float32 [T, P], those that the model multiplies with. variant: the model's name for how the angles are
-    scaled, such as "default", "linear", "dynamic", "yarn", "longrope" or "llama3". layers: which kind of layers they
-    are of ("sliding_attention"), "" for all.
+    cos, sin: float32 [T, P], the numbers that the model multiplies with. variant: the model's name for how the angles
+    are scaled, such as "default", "linear", "dynamic", "yarn", "longrope" or "llama3". layers: which kind of layers
+    they are of ("sliding_attention"), "" for all.
     """
 
     cos: NDArray[np.float32]
@@ -88,8 +88,8 @@ class Rotation:
 def rotations(loaded: LoadedModel, *, positions: int) -> tuple[Rotation, ...]:
     """Ask the model's own rotary module for its cosines and sines at positions 0 to `positions` - 1.
 
-    Equal ones count once; of a table that ends sooner (GPT-J's, RoFormer's) these are all rows. What depends on the
-    text's length (dynamic, LongRoPE) is that of a text of this length. Empty for a model that turns nothing, or whose
+    Equal rotations count once; a table that ends sooner (GPT-J's, RoFormer's) gives all its rows. Angles that depend on
+    the text's length (dynamic, LongRoPE) are a text's of this length. Empty for a model that turns nothing, or whose
     rotary module cannot be asked alone. Raises ValueError below 2 positions.
     """
     if positions < 2:

@@ -103,10 +103,10 @@ def rotates(config: Any) -> bool:
 def ways(config: Any, tables: Sequence[PositionTable]) -> tuple[Way, ...]:
     """Name the ways in which a model knows the order of its tokens; empty where none is known or found.
 
-    config: the model's; tables: those of `tables`. "learned" and "sinusoidal": a table that is added to the tokens;
+    config: the model's; tables: what `tables` gives. "learned" and "sinusoidal": a table that is added to the tokens;
     "rope": queries and keys are turned; "t5", "alibi": a bias for the distance is added to the scores (Raffel et al.
-    2020; Press et al. 2022); "shaw": a vector for the distance is added to keys and values (Shaw et al. 2018);
-    "xl", "disentangled", "xlnet", "profiles": see `DistanceVectors`.
+    2020; Press et al. 2022); "shaw": a vector for the distance is added to keys and values (Shaw et al. 2018); "xl",
+    "disentangled", "xlnet", "profiles": see `DistanceVectors`.
     """
     if not isinstance(config, PreTrainedConfig):
         return () if config.positions == "none" else (config.positions,)

@@ -30,12 +30,12 @@ class DistanceVectors:
     """The vector of each distance of key and query, as one layer or all of them use it.
 
     kind: "shaw" (learned, as wide as a head; Shaw et al. 2018), "xl" (sines and cosines, multiplied by a matrix of the
-    layer, the heads side by side; Dai et al. 2019), "disentangled" (learned, through a matrix of each
-    layer; DeBERTa, He et al. 2021), "xlnet" (sines and cosines, through a matrix of each layer; Yang et al. 2019),
-    "profiles" (learned; each number of a vector is a point of a curve over the distance, and a matrix of the layer
-    mixes the curves for each query; Inkling). meets: what the vector is multiplied with or added to. layers: how many
-    have such vectors of their own, of which these are the first's; 1 where all layers share them. distances: key less
-    query, [R], below 0 for keys before the query. values: float32 [R, D].
+    layer, the heads side by side; Dai et al. 2019), "disentangled" (learned, through a matrix of each layer; DeBERTa,
+    He et al. 2021), "xlnet" (sines and cosines, through a matrix of each layer; Yang et al. 2019), "profiles" (learned;
+    each number of a vector is a point of a curve over the distance, and a matrix of the layer mixes the curves for each
+    query; Inkling). meets: what the vector is multiplied with or added to. layers: how many layers have such vectors of
+    their own (these are the first such layer's); 1 where all layers share them. distances: key less query, [R], below 0
+    for keys before the query. values: float32 [R, D].
     """
 
     kind: VectorKind
@@ -46,7 +46,7 @@ class DistanceVectors:
 
     @property
     def farthest(self) -> int | None:
-        """The distance back from which on all have the same vector; None where that is not so within these."""
+        """The distance back from which all vectors are equal; None where no such distance is among these."""
         back = self.values[self.distances <= 0]
         same = np.flatnonzero((back != back[0]).any(axis=1))
         first = len(back) if not len(same) else int(same[0])
@@ -56,8 +56,8 @@ class DistanceVectors:
 def vectors(loaded: LoadedModel, *, reach: int) -> tuple[DistanceVectors, ...]:
     """Ask the model's own code for its vectors of distances up to `reach` tokens either way (or back alone).
 
-    Of layers that have their own, the first's. Empty for a model without, or that makes them in a way that is not
-    known. Raises ValueError for a reach below 1.
+    Where layers have their own, the first layer's. Empty for a model without such vectors, or with an unknown way to
+    make them. Raises ValueError for a reach below 1.
     """
     if reach < 1:
         raise ValueError(f"reach is {reach}; it must be at least 1")

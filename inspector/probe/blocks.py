@@ -36,8 +36,8 @@ def record_blocks(loaded: LoadedModel, trace: Trace) -> Blocks:
     """Run the model once more on the text of a trace, and record the inside of every layer.
 
     Kept are the residual stream before and after each layer, what each sublayer added to it, and each FFN's input:
-    linear in the text. What is not seen (experts, unknown activations) is left out and named in `refused`. Nothing is
-    put on the network, so `record` costs what it costs without.
+    linear in the text. Parts that are not seen (experts, unknown activations) are left out and named in `refused`.
+    Nothing is put on the network, so `record` costs what it costs without.
 
     Raises ValueError where the layers cannot be told, and where the model gives another last hidden state than the
     trace has.

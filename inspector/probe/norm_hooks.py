@@ -1,7 +1,7 @@
 """Hooks on norms and layers: one on each, the first time that their model is recorded, for as long as the model lives.
 
-Hooks that come and go with each request mix up the records of two visitors. What is seen goes to a context variable,
-so each thread collects its own; outside a recording nothing happens.
+Hooks that come and go with each request mix up the records of two visitors. The hooks write to a context variable, so
+each thread collects its own calls; outside a recording nothing happens.
 
 A norm's formula is never taken on trust: the hook sees what goes in and what comes out, and holds the one to the other.
 A layer's hook sees the residual stream itself, before and after.
@@ -68,7 +68,7 @@ class WatchedForward:
 
     @property
     def running(self) -> LayerCall | None:
-        """The layer that runs now; one of which attention alone is a module runs until the next begins."""
+        """The layer that runs now; a layer whose attention alone is a module runs until the next layer begins."""
         if self.inside:
             return self.inside[-1]
         return self.layers[-1] if self.layers and not self.layers[-1].whole else None

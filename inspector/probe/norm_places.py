@@ -247,9 +247,9 @@ def _parts(
 ) -> dict[int, str]:
     """The sublayer of each norm of one layer.
 
-    A norm before a sublayer is that of the sublayer that reads it. A norm after one is that of the last attention (or
-    what stands in its place) before it, and of the FFN where that has one already. What comes on the output of neither
-    (Gemma 3n's side branches) is "other".
+    A norm before a sublayer belongs to the sublayer that reads it. A norm after a sublayer belongs to the last
+    attention (or its stand-in) before it, or to the FFN where that attention has a norm already. A norm on any other
+    output (Gemma 3n's side branches) is "other".
     """
     parts: dict[int, str] = {}
     taken: set[str] = set()

@@ -160,7 +160,7 @@ class Products(TorchFunctionMode):
         return any(product.adds in parts and product.added is None for product in self.products[self._first :])
 
     def _find(self, down: LayerProduct, before: list[LayerProduct]) -> None:
-        """See whether the product is the second matrix of an FFN, whose first are some of those before."""
+        """See whether the product is an FFN's second matrix, with the first matrices among the products before."""
         assert down.x is not None
         hidden = down.x.detach().reshape(-1, down.x.shape[-1])
         width = hidden.shape[-1]

@@ -1,7 +1,7 @@
 """The only place that watches: run a model on a text and record what its attention and its norms were given.
 
 Attention is seen through `models.attention.watch`, the seam that every model's attention goes through, norms through
-the hooks of norm_hooks.py. What is seen goes to a context variable, so each thread collects its own.
+the hooks of norm_hooks.py. Both write to a context variable, so each thread collects its own calls.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ def record(
 
     A decoder is teacher-forced: each token that it reads has the next one to predict. target: what an encoder-decoder
     is given to write; without a target it writes by itself first. limits: the most that may be read and kept; nothing
-    is limited by default. on_progress: called as the model goes, see OnProgress; what it raises ends the recording, of
-    which nothing stays.
+    is limited by default. on_progress: called as the model goes, see OnProgress; an exception in it aborts the
+    recording.
 
-    What does not fit the model or the limits is cut: see `trace.cut`. Raises ValueError where there is nothing to read,
-    and where the recording takes more memory than the limit: how much a map that cannot be computed again takes is
-    known once it was made.
+    A text that does not fit the model or the limits is cut: see `trace.cut`. Raises ValueError where there is nothing
+    to read, and where the recording takes more memory than the limit: how much a map that cannot be computed again
+    takes is known once it was made.
     """
     inputs = tokenize_inputs(loaded, text, text_pair=text_pair, target=target, limits=limits)
     trace = record_inputs(

@@ -70,7 +70,7 @@ def measure(trace: Trace, *, on_layer: Callable[[float, int], None] | None = Non
     d_k: the width of a head. mean, variance, kurtosis (excess): of q . k over all cells that no mask hides. ratio:
         variance / d_k, 1 for independent entries of variance 1. scale: the factor on q . k. scaled: the variance of
         q . k x scale. within: the variance of the scores inside a row, mean over rows.
-    Of rows a mean, median or share is over those of several keys: a query that sees one key has no choice.
+    Means, medians and shares over rows leave out queries that see one key: they have no choice.
     low, high: the smallest and largest score, the softmax's input, in nats.
     entropy: mean over rows, nats; relative_entropy: the mean of its share of ln(keys that the query sees), 0..1.
     largest, largest_median: the largest weight of a row, mean and median over rows. saturated: the share of rows in

@@ -89,7 +89,7 @@ class AttentionRecord:
     to_padding: Tensor | None = None
 
     def of_head(self, head: int) -> AttentionRecord:
-        """The inputs of one head alone, so that its maps are computed without those of other heads."""
+        """The inputs of one head alone, so that its maps are computed without the other heads' maps."""
         shared_by = self.query.shape[0] // self.key.shape[0]  # grouped-query attention
         kv_head = slice(head // shared_by, head // shared_by + 1)
         return replace(

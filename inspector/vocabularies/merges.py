@@ -65,7 +65,7 @@ class LearnedMerges:
         return [first, *(merge.symbols for merge in self.merges)]
 
     def pairs(self, step: int) -> pd.DataFrame:
-        """Weigh all pairs after `step` merges, those that the rule prefers first.
+        """Weigh all pairs after `step` merges, in the order that the rule prefers.
 
         Columns: first, second, piece (what they would make), first_count, second_count, count, ratio (count(ab) /
         (count(a) count(b))), gain (nats by which the merge raises the corpus's likelihood under a unigram model of its
@@ -92,10 +92,10 @@ def learn(
 ) -> LearnedMerges:
     """Learn merges from words and their counts until there are `merges`, or no pair stands `least` times.
 
-    With the rule "count" these are the merges of tokenizers' BpeTrainer, in its order: of pairs with the same count it
-    takes that whose first symbol came to the vocabulary first, then that whose second did. prefix: "##" for symbols
-    that continue a word. alphabet: the first symbols in the order of the vocabulary, None for characters by code point
-    and then those with the prefix.
+    With the rule "count" these are the merges of tokenizers' BpeTrainer, in its order: among pairs with the same count
+    it takes the pair whose first symbol came to the vocabulary first, then the pair whose second symbol did. prefix:
+    "##" for symbols that continue a word. alphabet: the first symbols in the order of the vocabulary, None for
+    characters by code point and then characters with the prefix.
 
     Raises ValueError for an alphabet that lacks a character of the words.
     """
@@ -144,7 +144,7 @@ def _joined(pair: Pair, prefix: str) -> str:
 def _place(
     weight: Mapping[str, float], pair: Pair, order: Mapping[str, int], rule: Rule, least: int
 ) -> tuple[float, ...]:
-    """Place a pair among the others: those that stand often enough first, the best by the rule, then by the order."""
+    """Place a pair among the others: frequent enough pairs first, the best by the rule, then by the order."""
     return weight["count"] < least, -weight[rule], order[pair[0]], order[pair[1]]
 
 

@@ -26,7 +26,7 @@ def longest_match(
 ) -> tuple[str, ...]:
     """Cut a word as WordPiece does: from the left, each time the longest piece of the vocabulary that fits.
 
-    A word of which a part fits no piece is unknown as a whole. prefix: of pieces that continue a word.
+    A word with a part that fits no piece is unknown as a whole. prefix: of pieces that continue a word.
     """
     pieces: list[str] = []
     start = 0

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def count(config: Any) -> CountedCosts:
     """Count the FLOPs and parameters of a model from its configuration, by running its code without weights.
 
-    config: of the project's Transformer, or of transformers. What the model's code multiplies is counted, whatever a
-    mask hides of it. Experts are counted as many as a token chooses.
+    config: of the project's Transformer, or of transformers. Every product that the model's code makes is counted,
+    whatever a mask hides of it. Experts are counted as many as a token chooses.
 
     Raises ValueError for a configuration that no model can be built from, or whose code does not run.
     """

@@ -106,7 +106,7 @@ class CountedCosts:
             return None, False
 
     def needed(self, *, tokens: int = 128, target_tokens: int | None = None) -> pd.DataFrame:
-        """FLOPs of scores and mix beside those that their masks leave, a row per stream, layer and component.
+        """FLOPs of scores and mix beside the FLOPs that their masks leave, a row per stream, layer and component.
 
         Code that multiplies every query with every key and hides a part afterwards computes more than it needs: twice
         as much under a causal mask, n over w times as much in a window of w. Columns: stream, layer, component (scores
@@ -338,7 +338,7 @@ class _Model:
     def rules(self) -> dict[tuple[Stream, int | None], MaskRule | None]:
         """Find the mask of every layer's attention; None where it is no rule that is known.
 
-        The masks are those of a short text, with windows short enough to be seen in it.
+        The masks are a short text's, with windows short enough to be seen in it.
         """
         if isinstance(self.config, TransformerConfig):
             return self._own_rules(self.config)
@@ -403,7 +403,7 @@ def _fitted(basis: Basis, counts: Mapping[Lengths, Mapping[CostPlace, int]]) -> 
 def _match(
     products: list[TracedProduct], named: list[TracedProduct], roles: list[ProductRole]
 ) -> list[ProductRole] | None:
-    """Give products the roles of those of another length, made by the same module; None where that leaves a doubt."""
+    """Give products the roles of the same module's products at another length; None where a doubt is left."""
     if [product.path for product in products] == [product.path for product in named]:
         return roles
     by_path: dict[tuple[str, Any], list[ProductRole]] = defaultdict(list)

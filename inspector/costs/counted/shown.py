@@ -59,7 +59,7 @@ class KnownValues:
         self._set(self._values, ids, torch.full(ids.shape, _TOKEN, dtype=ids.dtype))
 
     def learned(self, tensor: Tensor, *, under: Tensor | None = None) -> None:
-        """Say that a tensor has values that hide nothing: a parameter's, or a product's, added to those of `under`."""
+        """Say that a tensor hides nothing, as a parameter or a product does; it is added to the values of `under`."""
         self._set(self._cells, tensor, _plain(tensor) if under is None else self.cells(under))
 
     def cells(self, tensor: Tensor) -> Tensor | None:
@@ -168,7 +168,7 @@ class KnownValues:
         return [_TRUE] * len(outs) if plain else None
 
     def _side(self, value: Any) -> Tensor | None:
-        """The cells that a summand leaves: of a constant those that are not very low."""
+        """The cells that a summand leaves: in a constant the cells that are not very low."""
         if isinstance(value, Tensor):
             constant = self._value(value)
             return self.cells(value) if constant is None else self._high(constant)

@@ -37,7 +37,7 @@ _FAILURES = (
 
 
 class NoCacheError(ValueError):
-    """A model keeps nothing from which another token could be read alone."""
+    """The model keeps no cache, so another token cannot be read alone."""
 
 
 @dataclass(frozen=True)
