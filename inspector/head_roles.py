@@ -2,7 +2,7 @@
 
 ```python
 chosen = heads.with_choice(heads.measure(trace), trace)
-head(chosen, trace, trace.sites[1], 7).link  # Link(query="on", key="mat", weight=0.70, ...)
+head(chosen, trace, trace.sites[1], 7).link  # TokenLink(query="on", key="mat", weight=0.70, ...)
 ```
 
 Numbers are means over the queries that see more than one key (`heads.with_choice`): a decoder's first token can look
@@ -19,7 +19,7 @@ import numpy as np
 
 from inspector import heads
 from inspector.text import Named, named
-from inspector.token_links import STRONG, Link, Strongest
+from inspector.token_links import STRONG, Strongest, TokenLink
 from inspector.trace import recompute
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class HeadReading:
     call: int
     head: int
     role: Role
-    link: Link | None
+    link: TokenLink | None
     first_left_out: bool
     short: bool
 

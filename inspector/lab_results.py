@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Progress:
+class SeedProgress:
     """The seed that is trained now, its step of `steps`, and the share of texts without a mistake, by side.
 
     The share is of the texts of the last report; a side without a report yet is missing.
@@ -110,14 +110,14 @@ class UnfinishedTrainings:
     trainings: int
 
 
-def progress(trained: Iterable[LabTraining]) -> Progress | None:
+def progress(trained: Iterable[LabTraining]) -> SeedProgress | None:
     """Tell how far the last seed is; None before the first report."""
     reported = [training for training in trained if training.curve]
     if not reported:
         return None
     seed = max(training.run.seed for training in reported)
     now = [training for training in reported if training.run.seed == seed]
-    return Progress(
+    return SeedProgress(
         seed=seed,
         step=max(training.curve[-1].step for training in now),
         steps=now[0].run.steps,

@@ -21,7 +21,7 @@ _MORE = 1e-5  # weight: heads nearer than this are told as equal
 
 
 @dataclass(frozen=True)
-class Link:
+class TokenLink:
     """The share of its attention that a query gives to a key, see `WeightBlock.shares`.
 
     query, key: their tokens; between two texts the query is the token that is to be written. at: their positions.
@@ -93,7 +93,7 @@ class Strongest:
                 strongest.append((float(weights[place]), int(rows[row]), int(columns[column])))
             self._links[far] = sorted(strongest, key=lambda link: (-link[0], *link[1:]))[:_TRIED]
 
-    def result(self, trace: Trace, head: int) -> Link | None:
+    def result(self, trace: Trace, head: int) -> TokenLink | None:
         """Choose the link to tell: of the strongest, the first in which no other head is stronger, if it is STRONG.
 
         Else the strongest; None where the text has no two words to link.
@@ -108,7 +108,7 @@ class Strongest:
             first = first or link
         return first
 
-    def _link(self, trace: Trace, head: int, weight: float, at: list[int]) -> Link:
+    def _link(self, trace: Trace, head: int, weight: float, at: list[int]) -> TokenLink:
         site, (query, key) = self._site, at
         given = of_every_head(trace, stream=site.stream, query=query, key=key)
         place_of_head = (site.layer, site.call)
@@ -116,7 +116,7 @@ class Strongest:
             [np.delete(shares, head) if place == place_of_head else shares for place, shares in given.items()]
         )
         others = float(rest.max()) if rest.size else None
-        return Link(named(self._names, query), named(site.keys, key), (query, key), weight, others)
+        return TokenLink(named(self._names, query), named(site.keys, key), (query, key), weight, others)
 
 
 def _is_word(token: str) -> bool:

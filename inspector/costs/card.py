@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from inspector.costs.counted.counting import CountedCosts
-    from inspector.costs.kv_cache import KVCache
+    from inspector.costs.kv_cache import CacheSizes
 
 _PAIRS = ("scores", "mix")
 
@@ -78,7 +78,7 @@ class CardNeeds:
 
 def on_card(
     counted: CountedCosts,
-    cache: KVCache | None,
+    cache: CacheSizes | None,
     card: DeviceCard,
     *,
     tokens: int,

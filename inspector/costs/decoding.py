@@ -16,7 +16,7 @@ from models.transformer.config import TransformerConfig
 
 if TYPE_CHECKING:
     from inspector.costs.counted.counting import CountedCosts
-    from inspector.costs.kv_cache import KVCache
+    from inspector.costs.kv_cache import CacheSizes
 
 
 def by_step(
@@ -55,7 +55,7 @@ def by_step(
 
 def counted_by_step(
     counted: CountedCosts,
-    cache: KVCache,
+    cache: CacheSizes,
     *,
     steps: int,
     begun: int = 1,

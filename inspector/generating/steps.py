@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from inspector.generating import WrittenText, WrittenToken
-    from inspector.generating.writing import Candidate
+    from inspector.generating.writing import TokenCandidate
 
 NEAR = 0.95  # two weights or probabilities are about equal where the smaller is this part of the larger, or more
 
@@ -123,6 +123,6 @@ def _near(a: float, b: float) -> bool:
     return min(a, b) >= NEAR * max(a, b)
 
 
-def _other(seen: WrittenToken) -> Candidate:
+def _other(seen: WrittenToken) -> TokenCandidate:
     """Return the likeliest token beside the chosen one."""
     return next(candidate for candidate in seen.candidates if candidate.id != seen.chosen.id)

@@ -27,7 +27,7 @@ Watch = Callable[[int], None]  # called with the number of tokens decoded so far
 
 
 @dataclass(frozen=True)
-class Candidate:
+class TokenCandidate:
     """A token that could come next: its probability, and the one it was drawn by (None where nothing is drawn).
 
     id: tells tokens apart whose names look alike.
@@ -50,9 +50,9 @@ class WrittenToken:
     the source.
     """
 
-    chosen: Candidate
+    chosen: TokenCandidate
     rank: int
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[TokenCandidate, ...]
     cache_bytes: int
     flops: int
     ruled: bool = False
@@ -248,9 +248,9 @@ def _step(loaded: LoadedModel, step: DecodedStep, *, how: Decoding) -> WrittenTo
     drawn = torch.softmax(step.scores.double(), dim=-1) if how.sampled else None
     best: Sequence[int] = logits.topk(min(TOP, len(logits))).indices.tolist()
 
-    def candidate(id: int) -> Candidate:
+    def candidate(id: int) -> TokenCandidate:
         (name,) = token_names(loaded.tokenizer, [id])
-        return Candidate(name, float(probabilities[id]), None if drawn is None else float(drawn[id]), id)
+        return TokenCandidate(name, float(probabilities[id]), None if drawn is None else float(drawn[id]), id)
 
     return WrittenToken(
         chosen=candidate(token),

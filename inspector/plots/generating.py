@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from inspector.generating import WrittenToken
-from inspector.generating.writing import Candidate
+from inspector.generating.writing import TokenCandidate
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 from inspector.text import number, visible
@@ -66,7 +66,7 @@ def candidates(step: WrittenToken, *, top: float = 1.0, mode: Mode = "light") ->
     )
 
 
-def _told_apart(candidate: Candidate, shown: Sequence[Candidate]) -> str:
+def _told_apart(candidate: TokenCandidate, shown: Sequence[TokenCandidate]) -> str:
     """Return what tells a candidate from others that look like it: a mark's name, or the id of two with one name."""
     name = visible(candidate.token)
     if sum(other.token == candidate.token for other in shown) > 1:

@@ -30,7 +30,7 @@ from inspector.probe.norm_places import places
 from inspector.probe.recording import OnProgress, forward
 from inspector.probe.states import State, states_of
 from inspector.trace import HALF, AttentionRecord, Trace, read_only
-from inspector.trace.second_run import Compared, Difference, SecondRun, worst
+from inspector.trace.second_run import Compared, HeldDifference, SecondRun, worst
 from inspector.trace.value_mix import ValueMix, directions, join, mix
 from models import LoadedModel
 from models.attention import AttentionCall, AttentionFunction, fused, row_blocks, watch
@@ -108,7 +108,7 @@ class _Holding:
         self._places = CallPlaces()
         self._running: AttentionCall | None = None
         self._masks: list[tuple[Mask | None, Mask | None, bool, int | None]] = []  # layers share them
-        self._differences: list[Difference] = []
+        self._differences: list[HeldDifference] = []
         self._mislabelled = list(_mislabelled_tokens(loaded, trace))
         self._kernel, self._fused = fused, 0
 
@@ -233,14 +233,16 @@ class _Holding:
         allowed = tolerance(self._trace.hidden.dtype, calls=behind)
         mine, theirs = torch.as_tensor(np.array(shown)) if isinstance(shown, np.ndarray) else shown, ran.detach().cpu()
         if mine.numel() != theirs.numel():
-            self._differences.append(Difference(what, inf, allowed, stream, layer))
+            self._differences.append(HeldDifference(what, inf, allowed, stream, layer))
             return
         apart = (mine.float() - theirs.float().reshape(mine.shape)).abs()  # torch's own norms take six times as long
         by_head = apart.amax(dim=(1, 2)) if apart.ndim == 3 else apart.amax()[None]
         head, largest = int(by_head.argmax()), float(theirs.float().abs().amax())
         relative = float(by_head[head]) / largest if largest else float(by_head[head])
         relative = inf if isnan(relative) else relative  # NaN is no agreement
-        self._differences.append(Difference(what, relative, allowed, stream, layer, head if apart.ndim == 3 else None))
+        self._differences.append(
+            HeldDifference(what, relative, allowed, stream, layer, head if apart.ndim == 3 else None)
+        )
 
 
 def _named(record: AttentionRecord) -> str:

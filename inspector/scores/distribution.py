@@ -26,7 +26,7 @@ FAR = 2.0  # standard deviations; a normal has 4.55 % of its numbers farther out
 
 
 @dataclass(frozen=True, eq=False)
-class Distribution:
+class ProductDistribution:
     """Pairs of a head and their q . k, which no mask hides.
 
     pairs: how many were read. rows: of how many queries, and of: of how many all. mean, deviation, skewness and
@@ -60,7 +60,7 @@ class Distribution:
         return pd.DataFrame({"normal": self.normal, "measured": self.measured})
 
 
-def distribution(record: AttentionRecord) -> Distribution:
+def distribution(record: AttentionRecord) -> ProductDistribution:
     """Read the distribution of q . k of one head's record.
 
     Raises ValueError where queries and keys were not seen, or all pairs have the same q . k.
@@ -77,7 +77,7 @@ def distribution(record: AttentionRecord) -> Distribution:
     standard = (values - mean) / deviation
     edges = np.linspace(-REACH, REACH, BINS + 1)
     at = (np.arange(POINTS) + 0.5) / POINTS
-    return Distribution(
+    return ProductDistribution(
         pairs=len(values),
         rows=len(rows),
         of=queries,

@@ -13,7 +13,7 @@ Compared = Literal["queries", "keys", "values", "maps", "norms", "residual strea
 
 
 @dataclass(frozen=True)
-class Difference:
+class HeldDifference:
     """The largest difference of one kind of numbers in one place.
 
     relative: to the largest entry of what is compared there. tolerance: what rounding explains. stream, layer, head:
@@ -53,14 +53,14 @@ class SecondRun:
     function. not_held: what of the recording is not shown, and so not held, with the reason.
     """
 
-    differences: tuple[Difference, ...]
+    differences: tuple[HeldDifference, ...]
     mislabelled: tuple[str, ...]
     calls: int
     fused: int
     not_held: tuple[Refusal, ...] = ()
 
     @property
-    def worst(self) -> Difference:
+    def worst(self) -> HeldDifference:
         """The difference that is the largest against what rounding explains."""
         return worst(self.differences)
 
@@ -84,6 +84,6 @@ class SecondRun:
         return f"run a second time in {kernel}: {'; '.join(faults or [f'{self.worst}, which is the worst'])}"
 
 
-def worst(differences: Iterable[Difference]) -> Difference:
+def worst(differences: Iterable[HeldDifference]) -> HeldDifference:
     """Find the difference that is the largest against what rounding explains."""
     return max(differences, key=lambda difference: difference.relative / difference.tolerance)

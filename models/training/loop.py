@@ -24,7 +24,7 @@ from torch.optim import AdamW
 from tqdm import tqdm
 
 from models.training import metrics, replay
-from models.training.batches import Batch, batches_of, buckets, collate
+from models.training.batches import TokenBatch, batches_of, buckets, collate
 from models.training.objectives import Predictor, loss, predictions
 from models.training.recipes import Recipe
 from models.training.schedules import last_constant, learning_rate
@@ -162,7 +162,7 @@ class _Run:
         metrics.begin(self.out)
         replay.record(self.out, self.network, self.task, step=0)
 
-    def step(self, batch: Batch) -> None:
+    def step(self, batch: TokenBatch) -> None:
         """Update the weights once."""
         recipe, progress = self.task.recipe, self.progress
         progress.step += 1

@@ -14,7 +14,7 @@ from inspector.atlas.opened import Atlas
 
 
 @dataclass(frozen=True, eq=False)
-class Distribution:
+class MeasureDistribution:
     """A head's measure over the texts that have it.
 
     texts: how many. counts: [BINS], of the bins between `measure.edges`. smallest, largest, mean, deviation: exact;
@@ -67,14 +67,14 @@ class Distribution:
         return bin, min(float((share * self.texts - reached[bin]) / self.counts[bin]), 1.0)
 
 
-def distribution(atlas: Atlas, measure: str, place: int) -> Distribution:
+def distribution(atlas: Atlas, measure: str, place: int) -> MeasureDistribution:
     """Read a head's measure from an atlas; ValueError for a measure that is none."""
     of_measure = measures.find(measure)
     at = NAMES.index(measure), place
     statistics = atlas.statistics
     texts = int(statistics.count[at])
     ends = (float(statistics.smallest[at]), float(statistics.largest[at])) if texts else (float("nan"), float("nan"))
-    return Distribution(
+    return MeasureDistribution(
         measure=of_measure,
         texts=texts,
         counts=statistics.histogram[at],

@@ -7,12 +7,12 @@ import plotly.graph_objects as go
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
-from inspector.scores import Distribution
+from inspector.scores import ProductDistribution
 
 _HEIGHT = 320
 
 
-def histogram(found: Distribution, *, mode: Mode = "light") -> go.Figure:
+def histogram(found: ProductDistribution, *, mode: Mode = "light") -> go.Figure:
     """Draw how often q . k takes each value, in standard deviations, with the normal distribution over it."""
     middle = (found.edges[1:] + found.edges[:-1]) / 2
     width = float(found.edges[1] - found.edges[0])
@@ -46,7 +46,7 @@ def histogram(found: Distribution, *, mode: Mode = "light") -> go.Figure:
     )
 
 
-def quantiles(found: Distribution, *, mode: Mode = "light") -> go.Figure:
+def quantiles(found: ProductDistribution, *, mode: Mode = "light") -> go.Figure:
     """Draw the quantiles of q . k against the normal distribution's (QQ plot): on the line where it is normal."""
     ends = [float(found.normal[0]), float(found.normal[-1])]
     figure = go.Figure(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from inspector.costs import Crossovers
     from inspector.costs.clock import LayerShape, LayerTimes
     from inspector.costs.counted.counting import CountedCosts
-    from inspector.costs.kv_cache import KVCache
+    from inspector.costs.kv_cache import CacheSizes
     from inspector.sections.subject import Configuration, Subject
 
 
@@ -64,7 +64,7 @@ def counted(subject: Subject, sizes: Configuration | None = None) -> CountedCost
     return subject.of_all(("costs", sizes.key), make)
 
 
-def cache(sizes: Configuration) -> KVCache | None:
+def cache(sizes: Configuration) -> CacheSizes | None:
     """Derive the KV cache; None for an encoder, which keeps none."""
     try:
         return costs.kv_cache(sizes.config)

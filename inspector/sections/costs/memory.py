@@ -18,7 +18,7 @@ from models import failures
 if TYPE_CHECKING:
     from inspector.costs.clock import Kernel
     from inspector.costs.counted.counting import CountedCosts
-    from inspector.costs.kv_cache import KVCache
+    from inspector.costs.kv_cache import CacheSizes
     from inspector.sections.subject import Subject
 
 HALF = 2  # bytes of a number as models are run
@@ -37,7 +37,7 @@ def answer(subject: Subject) -> Iterator[Block]:
     yield from _training(subject, counted)
 
 
-def _cache(subject: Subject, cache: KVCache, *, both: bool) -> Iterator[Block]:
+def _cache(subject: Subject, cache: CacheSizes, *, both: bool) -> Iterator[Block]:
     source, target = subject.configuration.lengths
     of_source = source if both else 0
     name, means = words.cached(target, source if both else None)

@@ -16,7 +16,7 @@ from inspector.wording import scores as words
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.scores import Distribution
+    from inspector.scores import ProductDistribution
     from inspector.sections.subject import Subject
 
 
@@ -72,7 +72,7 @@ def numbers(row: pd.Series, *, of: str = "") -> Numbers:
     return Numbers(tuple(Number(*told) for told in words.numbers(row)), of=of)
 
 
-def varies(row: pd.Series, found: Distribution) -> str:
+def varies(row: pd.Series, found: ProductDistribution) -> str:
     """Say how one head's q . k varies; row: of `scores.measure`."""
     scale, root = scale_of(row)
     return words.one(

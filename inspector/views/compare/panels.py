@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from inspector import alignment, heads, maps
-from inspector.alignment import Axis, Number
+from inspector.alignment import Number, TokenAxis
 from inspector.components.head import Beside, HeadMessage, Linked
 from inspector.examples import EXAMPLES
 from inspector.export import python
@@ -110,7 +110,7 @@ class Panel:
         return float(self.weights.max()) or 1.0
 
     @property
-    def axes(self) -> tuple[Axis, Axis]:
+    def axes(self) -> tuple[TokenAxis, TokenAxis]:
         """Queries and keys, to be aligned with those of other panels."""
         return alignment.axes(self.trace, self.shown, stream=self.stream)
 

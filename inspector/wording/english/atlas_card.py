@@ -7,7 +7,7 @@ from math import isnan, log10
 from typing import TYPE_CHECKING
 
 from inspector.atlas.measures import Measure
-from inspector.atlas.reading.distribution import Distribution
+from inspector.atlas.reading.distribution import MeasureDistribution
 from inspector.plots.atlas.units import written
 from inspector.text import token
 from inspector.wording.english.phrases import count_of, percent
@@ -105,7 +105,9 @@ def name(*, layer: int, head: int, stream: str, call: int | None) -> str:
     return f"{f'{stream} ' if stream else ''}layer {layer}{attention}, head {head}"
 
 
-def head(*, name: str, texts: int, most: Distribution | None, beside: Distribution | None, spread: float) -> str:
+def head(
+    *, name: str, texts: int, most: MeasureDistribution | None, beside: MeasureDistribution | None, spread: float
+) -> str:
     """Say what a head does over all texts.
 
     most: the share that is largest on average, None where none is known; beside: where that lies on a special token or
@@ -203,13 +205,13 @@ def chart(measure: Measure) -> str:
     }.get(measure.name, f"How much it {measure.says}")
 
 
-def summary(found: Distribution) -> str:
+def summary(found: MeasureDistribution) -> str:
     """Say a measure in numbers: "mean 21 %; half of the texts 17 % to 23 %; smaller in longer texts (r = ...)"."""
     low, high = (value(end, found.measure) for end in found.middle_half)
     return f"mean {value(found.mean, found.measure)}; half of the texts {low} to {high}; {length(found)}"
 
 
-def length(found: Distribution) -> str:
+def length(found: MeasureDistribution) -> str:
     """Say what the text's length does to a measure."""
     r = found.correlation
     if found.texts < FEWEST:

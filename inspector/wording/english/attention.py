@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.head_roles import Grid, HeadReading, Role
 from inspector.text import number, signed, token
-from inspector.token_links import STRONG, Link
+from inspector.token_links import STRONG, TokenLink
 from inspector.wording.english.phrases import DO, heads_of, listed, named, share
 from models.formatting import layer_name
 
@@ -317,7 +317,7 @@ def _attention(found: HeadReading) -> str:
     return "the attention of all tokens but the first" if found.first_left_out else "its attention"
 
 
-def _link(link: Link, stream: str) -> str:
+def _link(link: TokenLink, stream: str) -> str:
     """Tell a link: "`it` gives two thirds of its attention to `tired`, more than any other head does"."""
     key = f"another {token(link.key.token)}" if _alike(link) else named(link.key)
     who = f"to write {named(link.query)} it gives" if stream == "cross" else f"{named(link.query)} gives"
@@ -325,7 +325,7 @@ def _link(link: Link, stream: str) -> str:
     return f"{who} {share(link.weight)} of its attention to {key}{most}"
 
 
-def _alike(link: Link) -> bool:
+def _alike(link: TokenLink) -> bool:
     return link.key.of == 2 and link.query.token == link.key.token and link.query.of == 2
 
 

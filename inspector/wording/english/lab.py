@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import log
 from typing import cast
 
-from inspector.lab_results import AnswerPlaces, Depth, LastReport, Progress, UnfinishedTrainings, Verdict
+from inspector.lab_results import AnswerPlaces, Depth, LastReport, SeedProgress, UnfinishedTrainings, Verdict
 from inspector.wording.english.phrases import listed, ordinal, percent
 from models.training.tiny.experiments import (
     RECURRENT,
@@ -177,7 +177,7 @@ _AS_SAID = {"shape": "as the task asks", "learning_rate": "of the experiment", "
 _LONGER = {2: "twice", 4: "four times"}
 
 
-def progress(found: Progress) -> str:
+def progress(found: SeedProgress) -> str:
     """Say how far the training is: "Step 150 of 300: A has 35 % of the texts right, B 0 %."."""
     (side, share), *others = sorted(found.right.items())
     shares = ", ".join(
