@@ -2,7 +2,7 @@
 
 Texts of one model are cut alike, so their tokens are matched by name. Two tokenizers cut a word each in its own way:
 then every token is laid on the words of the reader's text that it stands on, and what stands on the same words belongs
-together. Words are those of the text, not of a tokenizer: a run of letters and digits, an ideograph, or any other mark.
+together. Words belong to the text, not to a tokenizer: a run of letters and digits, an ideograph, or any other mark.
 """
 
 from __future__ import annotations

@@ -65,14 +65,13 @@ class Explanation:
 
     q, k: float64 [E], as they enter the product: as recorded (after biases and RoPE's rotation), or as `note` says.
     products: float64 [E], what each dimension adds to the dot product. All three are empty where they are not known.
-    hidden: why the query does not see the key, None where it does. sink: the score beside those of the keys
-    (gpt-oss), or log sum exp of those of side keys (LongT5, Pegasus-X).
-    normaliser: log sum_t exp(score_t) over the keys that the query sees, and the sink; of a sigmoid log(1 + exp(score))
-    of this key alone. normalised: whether a softmax makes the weights, and not a sigmoid.
-    row: float64 [steps, T], the values of all keys of the query after each step, -inf where masked.
-    rank: 1 for the key with the largest weight of the row, among `seen` keys that the query sees.
-    bias: whose bias is added, "" for none. recorded: the weight in the map.
-    more: arguments of the model's function that this knows nothing of.
+    hidden: why the query does not see the key, None where it does. sink: the score beside the keys' scores (gpt-oss),
+    or log sum exp of the side keys' scores (LongT5, Pegasus-X). normaliser: log sum_t exp(score_t) over the keys that
+    the query sees, and the sink; of a sigmoid log(1 + exp(score)) of this key alone. normalised: whether a softmax
+    makes the weights, and not a sigmoid. row: float64 [steps, T], the values of all keys of the query after each step,
+    -inf where masked. rank: 1 for the key with the largest weight of the row, among `seen` keys that the query sees.
+    bias: whose bias is added, "" for none. recorded: the weight in the map. more: arguments of the model's function
+    that this knows nothing of.
     """
 
     site: AttentionSite

@@ -1,4 +1,4 @@
-"""Distances between heads: all heads of a text among themselves, or those of two models; and a map of the heads.
+"""Distances between heads: all heads of a text among themselves, or the heads of two models; and a map of the heads.
 
 ```python
 a, b = (inspector.record(models.load(name), text) for name in ("minilm", "mini-bert"))

@@ -1,4 +1,4 @@
-"""A search for heads: those of a stream by how well each does what a reader wishes for, on this text.
+"""A search for heads: a stream's heads by how well each does what a reader wishes for, on this text.
 
 ```python
 chosen = heads.with_choice(heads.measure(trace), trace)

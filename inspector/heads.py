@@ -65,7 +65,7 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
         2019, section 3.2); NaN where the text has none.
     punctuation: weight on all tokens of punctuation alone, share 0..1 (Clark et al. 2019, section 3.2, of periods and
         commas); NaN where the text has none.
-    confidence: max_j A, share 0..1 (Voita et al. 2019, section 4). As there, the end token is no candidate: where the
+    confidence: max_j A, share 0..1 (Voita et al. 2019, section 4). The end token is no candidate either: where the
         last key is an end token, its column is left out. Nothing is normalised again, and every query counts, the end
         token's own too. NaN where that leaves no key.
     information: what the query tells about the key, nats, 0 (every query looks at the same keys) .. ln n (each at one

@@ -230,7 +230,7 @@ def _valid(text: str) -> str:
 
 
 def _words(words: list[int | None], sequences: list[int | None]) -> tuple[int | None, ...]:
-    """Number the words of a pair's second text after those of the first: each text counts from 0 by itself."""
+    """Number the words of a pair's second text after the first text's: each text counts from 0 by itself."""
     first = 1 + max((w for w, s in zip(words, sequences, strict=True) if s == 0 and w is not None), default=-1)
     return tuple(
         None if word is None else word + first * (sequence == 1)

@@ -1,6 +1,7 @@
 """Every number that the atlas keeps of a head on a text: its name, its unit and what it says.
 
-The first sixteen are those of `inspector.heads.measure`, under the same names, and `sink`. Two rules hold for all:
+The first sixteen are the measures of `inspector.heads.measure`, under the same names, and `sink`. Two rules hold for
+all:
 
 - Weight on a key that depends on the query (an offset, the same token, the same word) is a mean over the queries that
   can see such a key; NaN where none can: in a text that is too short, and ahead of a decoder's queries.

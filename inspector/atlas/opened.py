@@ -37,7 +37,7 @@ _MOST_ABOUT = 16 * 2**20  # bytes of an atlas.json
 
 @dataclass(frozen=True, eq=False)
 class Atlas:
-    """Every head of a model over a corpus. heads: N, in the order of `heads`; measures: those of `MEASURES`.
+    """Every head of a model over a corpus. heads: N, in the order of `heads`; measures: as in `MEASURES`.
 
     counted: the texts. mixed: other processors and versions that measured some blocks, so that numbers are equal to
     1e-5 only. folder: of the merged files.

@@ -200,7 +200,7 @@ def pairs(candidates: Mapping[str, NDArray[np.int32] | NDArray[np.float32]], ids
 
 
 def sampled(ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Draw at most SAMPLE of the ids, all alike: those with the smallest hash (bottom-k sampling), which merges."""
+    """Draw at most SAMPLE of the ids, all alike: the ids with the smallest hash (bottom-k sampling), which merges."""
     order = np.lexsort((ids, _hashes(ids)))
     drawn: NDArray[np.int64] = np.sort(ids[order[:SAMPLE]])
     return drawn

@@ -100,7 +100,8 @@ def most(
 
 
 def beside_the_count(measured: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Put the figures of `counted_by_step` beside those of `WrittenText.table`: what, counted, measured, seconds."""
+    """Put the figures of `counted_by_step` beside the figures of `WrittenText.table`: what, counted, measured,
+    seconds."""
     last = len(table) - 1
     places = [
         ("first step, FLOPs (the prefill)", "flops_cached", "seconds_cached", 0),

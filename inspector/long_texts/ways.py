@@ -58,7 +58,8 @@ def ways_for(tokens: int, *, room: int, overlap: int, specials: int, causal: boo
     """Lay out every way of NAMES for a text, each with about `room` tokens for a token to see.
 
     room: tokens of the text in a piece. overlap: tokens that two windows share. specials: tokens that the model puts
-    around a text. causal: whether a token sees only those before it. Raises ValueError where windows do not advance.
+    around a text. causal: whether a token sees only the tokens before it. Raises ValueError where windows do not
+    advance.
     """
     if not 0 <= overlap < room:
         raise ValueError(f"windows of {room} tokens with an overlap of {overlap} do not advance; take 0 to {room - 1}")

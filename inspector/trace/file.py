@@ -116,7 +116,7 @@ _LARGEST = 2**30  # bytes once unpacked, for callers who set no limits of their 
 
 
 def open(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Trace:
-    """Read a trace that `save` wrote; its maps equal those of the trace that was saved.
+    """Read a trace that `save` wrote; its maps equal the maps of the trace that was saved.
 
     limits: on its tokens, its layers and the bytes that it takes once unpacked. Raises ValueError for a file that is
     over one of them, missing, damaged or something else.

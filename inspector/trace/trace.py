@@ -224,7 +224,7 @@ class Trace:
     def scores(self, *, layer: int, head: int | None = None, stream: str | None = None, call: int = 0) -> Array:
         """The softmax's input, after scale, bias and soft-cap: float32 [Q, T] or [H, Q, T]; masked cells are -inf.
 
-        Of sigmoid attention it is the sigmoid's input, with its -ln n; of linear attention ln(phi(q) . phi(k)), whose
+        For sigmoid attention it is the sigmoid's input, with its -ln n; for linear attention ln(phi(q) . phi(k)), whose
         softmax divides phi(q) . phi(k) by the row's sum.
         """
         return self._map("scores", layer, head, stream, call)

@@ -39,8 +39,8 @@ class TokenBatch:
 def buckets(examples: Sequence[TrainingExample], *, batch_tokens: int, seed: int) -> list[list[int]]:
     """Divide the examples' indices into batches of rows * longest row <= batch_tokens, each example once.
 
-    The examples are sorted by length, those of equal length in random order; then the batches are shuffled. The number
-    of batches follows from the lengths alone, so every epoch has the same number.
+    The examples are sorted by length, in random order where lengths are equal; then the batches are shuffled. The
+    number of batches follows from the lengths alone, so every epoch has the same number.
 
     Raises ValueError for an example longer than a batch.
     """

@@ -137,7 +137,7 @@ def _of_pairs(
 
 
 def _chinese(recipe: Recipe, data: Path, tokenizer_file: Path) -> Task:
-    """Prepare a model of Chinese; modern sentences, of which there are few, come many times beside the old novels."""
+    """Prepare a model of Chinese; the few modern sentences come many times beside the old novels."""
     novels = corpus.read_paragraphs(data / corpus.CHINESE_BOOKS["train"])
     sentences, held_out_sentences = corpus.chinese_sentences(data)
     times = Counter(character for text in novels for character in text)

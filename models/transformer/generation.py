@@ -24,9 +24,9 @@ Choose = Callable[[Tensor], Tensor]  # logits [B, V] -> the next token of each t
 class NextToken:
     """The logits of the token after `ids`, from a decoder or, with a source [B, T], an encoder-decoder.
 
-    Ids, rows and logits are on the CPU, wherever the model is: what is chosen from them is the same everywhere.
-    With `cached` each call works on what is new since the last one alone (kv_cache.py), so a NextToken serves one
-    decoding; without, on the whole text every time.
+    Ids, rows and logits are on the CPU, wherever the model is: what is chosen from them is the same everywhere. With
+    `cached` each call reads the tokens that are new since the last call (kv_cache.py), so a NextToken serves one
+    decoding; without, each call reads the whole text.
     """
 
     def __init__(

@@ -92,7 +92,7 @@ def pairs(atlas: Atlas, place: int, spans_of: SpansOf | None = None) -> tuple[St
 def spans_in(loaded: LoadedModel) -> SpansOf:
     """Make a function that finds the characters of every token that a model reads.
 
-    Of a target that the model wrote itself none are known.
+    Spans are unknown for a target that the model wrote.
     """
 
     def spans_of(text: Text) -> Mapping[Side, Spans]:

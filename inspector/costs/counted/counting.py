@@ -28,7 +28,7 @@ from models.transformer.config import TransformerConfig
 MOST_TOKENS = 10**9
 _FITTED = (6, 9, 14, 23)  # lengths; three make a parabola, the fourth proves it
 _LOCAL = re.compile(r"window|chunk|block_size|radius|local_attention|index_topk|lsh_|segment_means")
-_STAND_INS = (6, 16)  # short widths, told apart by themselves, a half or one more or less
+_STAND_INS = (6, 16)  # short widths, distinguishable from their halves and neighbours
 _MASKED = (20, 19)  # tokens of source and target, of which masks are looked at
 _LONGEST_LOOP = 700  # tokens, where a loop over them makes more products the longer the text is
 

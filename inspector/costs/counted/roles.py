@@ -7,7 +7,7 @@ The rule, in this order; all within one layer:
    several: by the columns of its output that arrive there.
 3. The first learned product behind mix is out; one whose largest outputs are looked for is the router.
 4. A learned product that feeds only such products is of their kind (the latents of MLA).
-5. A learned product made from nothing but other learned products is down. What it comes from is the gate where an
+5. A learned product made from nothing but other learned products is down. Its source is the gate where an
    activation acts on it and it is multiplied with another, else up.
 6. Products behind the layers are the head's, before them the embedding's.
 Two activations multiplied without a softmax make a mixer of the whole module around; so does a convolution over tokens.

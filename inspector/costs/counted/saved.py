@@ -2,7 +2,8 @@
 
 In the fused kernel torch keeps queries, keys, values, the output and a logarithm for each query and head in place of
 the n x n maps (FlashAttention, Dao et al. 2022). Torch's own kernel of the CPU is asked what it keeps:
-`_scaled_dot_product_flash_attention_for_cpu`; those of GPUs keep the same five, and a few numbers of the random state.
+`_scaled_dot_product_flash_attention_for_cpu`; the kernels of GPUs keep the same five, and a few numbers of the random
+state.
 """
 
 from __future__ import annotations
