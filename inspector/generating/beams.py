@@ -147,7 +147,7 @@ def _marked(tree: BeamTree) -> BeamTree:
 
 
 def table(tree: BeamTree) -> pd.DataFrame:
-    """The nodes of a tree, a row each: node, its number, which `parent` refers to, and the fields of `Node`."""
+    """The nodes of a tree, a row each: node, its number, which `parent` refers to, and the fields of `BeamNode`."""
     nodes = pd.DataFrame([asdict(node) for node in tree.nodes]).astype({"parent": "Int64"})
     return nodes.rename_axis("node").reset_index()
 

@@ -104,7 +104,7 @@ def leave_out(
     target: str | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> LeftOutTokens:
-    """Run the model once for each token without it, in batches, and measure what that changes; see `LeftOut`.
+    """Run the model once for each token without it, in batches, and measure what that changes; see `LeftOutTokens`.
 
     A masked language model is asked to guess the token at `query`, which is hidden before and after. on_progress: told
     how many tokens are done; what it raises ends the work.

@@ -96,7 +96,7 @@ def cache(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
 def flops(table: pd.DataFrame, *, amount: Amount = "flops", mode: Mode = "light") -> go.Figure:
     """FLOPs of each step, or all up to it ("total"), with the cache and without.
 
-    table: of `Written.table`, or of `decoding_costs.by_step`.
+    table: of `WrittenText.table`, or of `decoding_costs.by_step`.
     """
     title = "FLOPs of each step" if amount == "flops" else "FLOPs up to each step"
     lines = [

@@ -216,7 +216,7 @@ class ScaleExample:
 
 
 def example(*, keys: int = 64, width: int = 64, sigmas: float = 1.0, seed: int = 0) -> ScaleExample:
-    """Fill in the example of one key that stands out; see `Example`.
+    """Fill in the example of one key that stands out; see `ScaleExample`.
 
     Raises ValueError for fewer than 2 keys or more than MOST_KEYS, and for a width below 1.
     """
