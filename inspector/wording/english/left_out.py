@@ -98,7 +98,8 @@ def chance(*, count: int, heads: int, best: float, beyond: int, single: float, b
 def how(*, looked: bool, target: bool, measure: str, guesses: bool) -> str:
     """Say how a token is left out, and what is compared.
 
-    looked: at the output of a token. target: the text has one. measure: of `LeftOutTokens`. guesses: a masked language model.
+    looked: at the output of a token. target: the text has one. measure: of `LeftOutTokens`. guesses: a masked language
+    model.
     """
     where = "from the chosen token" if looked else "the mean over the other tokens that see it"
     encoder = " (in the encoder the mean over its queries)" if target and looked else ""
