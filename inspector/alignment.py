@@ -2,7 +2,7 @@
 
 Texts of one model are cut alike, so their tokens are matched by name. Two tokenizers cut a word each in its own way:
 then every token is laid on the words of the reader's text that it stands on, and what stands on the same words belongs
-together. Words are those of the text, not of a tokenizer: a run of letters and digits, an ideograph, or any other mark.
+together. Words belong to the text, not to a tokenizer: a run of letters and digits, an ideograph, or any other mark.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Number = int | None
 
 
 @dataclass(frozen=True)
-class Axis:
+class TokenAxis:
     """One side of a map: a text as a model cut it into tokens, and the groups of tokens that are shown."""
 
     model: str
@@ -38,7 +38,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Common:
+class CommonRows:
     """The rows that two axes have in common: row i of one axis corresponds to row i of the other.
 
     a, b: its tokens in either. unit: what a row is. alone: the names of the rest, in a and in b.
@@ -54,8 +54,8 @@ class Common:
 class Pairing:
     """The queries and keys that the maps of two recordings have in common."""
 
-    queries: Common
-    keys: Common
+    queries: CommonRows
+    keys: CommonRows
 
     @property
     def shown(self) -> tuple[Arrangement, Arrangement]:
@@ -63,25 +63,25 @@ class Pairing:
         return Arrangement(self.queries.a, self.keys.a), Arrangement(self.queries.b, self.keys.b)
 
 
-def axes(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[Axis, Axis]:
+def axes(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[TokenAxis, TokenAxis]:
     """Queries and keys of a stream's maps, as they are shown."""
-    own = trace.read_by(stream)
-    source = trace.encoding if stream == "cross" else own
-    queries, keys = (_placed(trace, encoding) for encoding in (own, source))
-    return Axis(trace.model, *queries, shown.queries), Axis(trace.model, *keys, shown.keys)
+    read = trace.read_by(stream)
+    source = trace.encoding if stream == "cross" else read
+    queries, keys = (_placed(trace, encoding) for encoding in (read, source))
+    return TokenAxis(trace.model, *queries, shown.queries), TokenAxis(trace.model, *keys, shown.keys)
 
 
-def numbers(axes: Sequence[Axis]) -> list[tuple[Number, ...]]:
+def numbers(axes: Sequence[TokenAxis]) -> list[tuple[Number, ...]]:
     """A number for each group of each axis: groups with equal numbers belong together; None has no counterpart.
 
     Several axes are matched with the first: a word that it lacks has no number.
     """
-    found = _by_tokens(axes) if _cut_alike(axes) else _by_words(axes)
-    times = Counter(number for one in found for number in set(one))
-    return [tuple(number if times[number] > 1 else None for number in one) for one in found]
+    numbered = _by_tokens(axes) if _cut_alike(axes) else _by_words(axes)
+    times = Counter(number for axis in numbered for number in set(axis))
+    return [tuple(number if times[number] > 1 else None for number in axis) for axis in numbered]
 
 
-def common(a: Axis, b: Axis) -> Common:
+def common(a: TokenAxis, b: TokenAxis) -> CommonRows:
     """The tokens, or where two tokenizers cut the texts the words, that both axes have.
 
     Raises ValueError where there are none.
@@ -92,13 +92,13 @@ def common(a: Axis, b: Axis) -> Common:
         raise ValueError("these two texts share no token, so there is nothing to subtract; choose texts that overlap")
     unit: Literal["tokens", "words"] = "tokens" if _cut_alike([a, b]) else "words"
     alone = tuple(
-        tuple(label for label, number in zip(axis.groups.labels, own, strict=True) if number is None)
-        for axis, own in ((a, of_a), (b, of_b))
+        tuple(label for label, number in zip(axis.groups.labels, numbers_of, strict=True) if number is None)
+        for axis, numbers_of in ((a, of_a), (b, of_b))
     )
-    return Common(_merged(a, of_a, both, unit), _merged(b, of_b, both, unit), unit, (alone[0], alone[1]))
+    return CommonRows(_merged(a, of_a, both, unit), _merged(b, of_b, both, unit), unit, (alone[0], alone[1]))
 
 
-def pairing(a: tuple[Axis, Axis], b: tuple[Axis, Axis]) -> Pairing:
+def pairing(a: tuple[TokenAxis, TokenAxis], b: tuple[TokenAxis, TokenAxis]) -> Pairing:
     """Match the queries and the keys of two maps, each given by its axes.
 
     Raises ValueError where the two share no query or no key.
@@ -107,7 +107,7 @@ def pairing(a: tuple[Axis, Axis], b: tuple[Axis, Axis]) -> Pairing:
     return Pairing(queries, keys)
 
 
-def pairing_of_one_text(a: tuple[Axis, Axis], b: tuple[Axis, Axis]) -> Pairing:
+def pairing_of_one_text(a: tuple[TokenAxis, TokenAxis], b: tuple[TokenAxis, TokenAxis]) -> Pairing:
     """Match the queries and the keys of two maps of the same text, so that whole models can be compared on it.
 
     Raises ValueError where the queries or the keys are of different texts.
@@ -129,17 +129,19 @@ def _placed(trace: Trace, encoding: Encoding) -> tuple[str, Encoding]:
     return trace.target_text or "", encoding
 
 
-def _cut_alike(axes: Sequence[Axis]) -> bool:
+def _cut_alike(axes: Sequence[TokenAxis]) -> bool:
     return len({axis.model for axis in axes}) == 1 or len({axis.encoding.tokens for axis in axes}) == 1
 
 
-def _by_tokens(axes: Sequence[Axis]) -> list[tuple[Number, ...]]:
+def _by_tokens(axes: Sequence[TokenAxis]) -> list[tuple[Number, ...]]:
     first = axes[0].groups.labels
-    places = [{own: number for number, own in shared(first, axis.groups.labels)} for axis in axes]
-    return [tuple(map(found.get, range(len(axis.groups.labels)))) for axis, found in zip(axes, places, strict=True)]
+    places = [{place: number for number, place in shared(first, axis.groups.labels)} for axis in axes]
+    return [
+        tuple(map(by_place.get, range(len(axis.groups.labels)))) for axis, by_place in zip(axes, places, strict=True)
+    ]
 
 
-def _merged(axis: Axis, numbers: Sequence[Number], both: Sequence[int], unit: str) -> Groups:
+def _merged(axis: TokenAxis, numbers: Sequence[Number], both: Sequence[int], unit: str) -> Groups:
     """The groups of an axis that have a number, one for each; words are named as the text writes them."""
     members: dict[int, list[int]] = {number: [] for number in both}
     names: dict[int, str] = {}
@@ -155,7 +157,7 @@ def _merged(axis: Axis, numbers: Sequence[Number], both: Sequence[int], unit: st
 # --- by words ----------------------------------------------------------------------------------------------------
 
 
-def _by_words(axes: Sequence[Axis]) -> list[tuple[Number, ...]]:
+def _by_words(axes: Sequence[TokenAxis]) -> list[tuple[Number, ...]]:
     held = [_atoms(axis, ids) for axis, ids in zip(axes, _numbered_words(axes), strict=True)]
     whole = _glued(atoms for groups in held for atoms in groups)
     order: dict[frozenset[Atom], int] = {}
@@ -168,7 +170,7 @@ def _by_words(axes: Sequence[Axis]) -> list[tuple[Number, ...]]:
     return result
 
 
-def _numbered_words(axes: Sequence[Axis]) -> list[list[int]]:
+def _numbered_words(axes: Sequence[TokenAxis]) -> list[list[int]]:
     """Number the words of each axis's text: by their place in the first text, or by a number that no other word has."""
     first, *_ = texts = [_text_and_spans(axis)[0] for axis in axes]
     known = {first: list(range(len(WORD.findall(first))))}
@@ -176,14 +178,14 @@ def _numbered_words(axes: Sequence[Axis]) -> list[list[int]]:
     following = len(named)
     for text in texts:
         if text not in known:
-            own = [word.casefold() for word in WORD.findall(text)]
-            same = {place: number for number, place in shared(named, own)}
-            known[text] = [same.get(place, following + place) for place in range(len(own))]
-            following += len(own)
+            words = [word.casefold() for word in WORD.findall(text)]
+            same = {place: number for number, place in shared(named, words)}
+            known[text] = [same.get(place, following + place) for place in range(len(words))]
+            following += len(words)
     return [known[text] for text in texts]
 
 
-def _atoms(axis: Axis, ids: Sequence[int]) -> list[frozenset[Atom]]:
+def _atoms(axis: TokenAxis, ids: Sequence[int]) -> list[frozenset[Atom]]:
     """The words of the text that each group of tokens stands on, whole or in part, or the special token it is."""
     text, spans = _text_and_spans(axis)
     ends = [match.end() for match in WORD.finditer(text)]
@@ -215,19 +217,19 @@ def _glued(groups: Iterable[frozenset[Atom]]) -> dict[Atom, frozenset[Atom]]:
     """Union the atoms that share a token: a token covering two words joins those words."""
     whole: dict[Atom, frozenset[Atom]] = {}
     for atoms in groups:
-        one = atoms.union(*(whole.get(atom, frozenset()) for atom in atoms))
-        whole |= dict.fromkeys(one, one)
+        joined = atoms.union(*(whole.get(atom, frozenset()) for atom in atoms))
+        whole |= dict.fromkeys(joined, joined)
     return whole
 
 
-def _written(axis: Axis, tokens: Sequence[int]) -> str:
+def _written(axis: TokenAxis, tokens: Sequence[int]) -> str:
     """Return the part of the text that these tokens cover; "" for special tokens."""
     text, spans = _text_and_spans(axis)
     places = [spans[token] for token in tokens if not axis.encoding.special[token]]
     return text[min(start for start, _ in places) : max(end for _, end in places)].strip() if places else ""
 
 
-def _text_and_spans(axis: Axis) -> tuple[str, Sequence[tuple[int, int]]]:
+def _text_and_spans(axis: TokenAxis) -> tuple[str, Sequence[tuple[int, int]]]:
     """The text, and where in it each token stands; tokens that a model wrote are spelled, a space before each word."""
     if axis.encoding.spans is not None:
         return axis.text, axis.encoding.spans

@@ -47,7 +47,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Step:
+class LayerStep:
     """A tensor of one token on its way through a layer.
 
     kind: "x", "norm", "q", "k", "v", "mix", "out", "sum", "gate", "up", "hidden", "down", "leaves". part: whose, ""
@@ -78,7 +78,7 @@ class Walk:
     layer: int
     position: int
     token: str
-    steps: tuple[Step, ...]
+    steps: tuple[LayerStep, ...]
     off: float
     cosines: dict[str, float]
     activation: str | None
@@ -113,7 +113,7 @@ def stages(trace: Trace, blocks: Blocks, *, stream: str) -> list[Stage]:
     return [stage for layer in blocks.of(stream) for stage in _stages(trace, layer)]
 
 
-def additions(found: Sequence[Stage]) -> pd.DataFrame:
+def additions(stages: Sequence[Stage]) -> pd.DataFrame:
     """Measure what each sublayer adds, a row per sublayer.
 
     Columns: layer, part, stream_norm and added_norm (the length of a token's vector, mean over tokens), share
@@ -121,7 +121,7 @@ def additions(found: Sequence[Stage]) -> pd.DataFrame:
     tokens after the sublayer; NaN for a single token), derived.
     """
     rows = []
-    for stage in found:
+    for stage in stages:
         before, added = stage.before.astype(np.float64), stage.added.astype(np.float64)
         sizes, new = np.linalg.norm(before, axis=1), np.linalg.norm(added, axis=1)
         rows.append(
@@ -148,7 +148,7 @@ def alike(states: Floats) -> float:
 
 
 def moved(
-    trace: Trace, found: Sequence[Stage], predict: Callable[[Tensor], Tensor] | None, tokenizer: Any, *, position: int
+    trace: Trace, stages: Sequence[Stage], predict: Callable[[Tensor], Tensor] | None, tokenizer: Any, *, position: int
 ) -> pd.DataFrame:
     """Ask the head after each sublayer: how likely it finds the token that the model predicts in the end.
 
@@ -159,7 +159,7 @@ def moved(
     if predict is None:
         raise ValueError(f"{trace.model} has no head that predicts tokens")
     ended = lens.head_inputs(trace)
-    states = np.stack([found[0].before[position], *(stage.after[position] for stage in found)])
+    states = np.stack([stages[0].before[position], *(stage.after[position] for stage in stages)])
     with torch.inference_mode():
         logits = predict(torch.tensor(ended(states.astype(np.float32)))[None].to(trace.hidden.dtype))[0].float()
     log = logits.log_softmax(dim=-1)
@@ -167,8 +167,8 @@ def moved(
     chosen = log[:, last].double().numpy()
     return pd.DataFrame(
         {
-            "layer": [-1, *(stage.layer for stage in found)],
-            "part": ["", *(stage.part for stage in found)],
+            "layer": [-1, *(stage.layer for stage in stages)],
+            "part": ["", *(stage.part for stage in stages)],
             "probability": np.exp(chosen),
             "bits": np.diff(chosen, prepend=chosen[0]) / np.log(2),
             "guess": token_names(tokenizer, log.argmax(dim=-1).tolist()),
@@ -178,26 +178,26 @@ def moved(
 
 def walk(trace: Trace, blocks: Blocks, network: nn.Module, *, stream: str, layer: int, position: int) -> Walk:
     """Follow one token through one layer of a stream. Raises ValueError as `stages` does."""
-    record = next((one for one in blocks.of(stream) if one.layer == layer), None)
+    record = next((layer_record for layer_record in blocks.of(stream) if layer_record.layer == layer), None)
     if record is None:
         raise ValueError(f"layer {layer} of the {stream} was not seen")
-    found = _stages(trace, record)
-    steps = [Step("x", "", record.enters.shape[1:], _length(record.enters[position]))]
+    sublayers = _stages(trace, record)
+    steps = [LayerStep("x", "", record.enters.shape[1:], _length(record.enters[position]))]
     state = record.enters[position].astype(np.float64)
-    for parallel in _together(found):
+    for parallel in _together(sublayers):
         for stage in parallel:
             steps += _branch(trace, blocks, record, stage, network, position)
         state = state + sum(stage.added[position].astype(np.float64) for stage in parallel)
-        steps.append(Step("sum", "", state.shape, _length(state)))
+        steps.append(LayerStep("sum", "", state.shape, _length(state)))
         norm = _norm(trace, record, parallel[-1].part, "post")
         if norm is not None:
             state = norm.output[position].astype(np.float64)
-            steps.append(Step("norm", "", state.shape, _length(state), name=norm.name))
+            steps.append(LayerStep("norm", "", state.shape, _length(state), name=norm.name))
     leaves = record.leaves[position].astype(np.float64)
     off = float(np.abs(state - leaves).max() / max(float(np.abs(leaves).max()), 1e-30))
     ffn = blocks.ffn(stream, layer)
     cosines: dict[str, float] = {
-        stage.part: float(_ratio(*_cosine(stage.before[position], stage.added[position]))) for stage in found
+        stage.part: float(_ratio(*_cosine(stage.before[position], stage.added[position]))) for stage in sublayers
     }
     token = trace.read_by(stream).tokens[position]
     unseen = not any(step.kind == "mix" for step in steps)
@@ -209,10 +209,10 @@ def mixed(trace: Trace, *, stream: str, layer: int, position: int) -> NDArray[np
 
     Raises ValueError for a model whose values were not seen.
     """
-    found = _mixed(trace.record_of(layer, stream), position)
-    if not found.size:
+    values = _mixed(trace.record_of(layer, stream), position)
+    if not values.size:
         raise ValueError(f"the values of {trace.model}'s attention were not seen: {UNSEEN}")
-    return found
+    return values
 
 
 # --- stages ------------------------------------------------------------------------------------------------------
@@ -220,36 +220,36 @@ def mixed(trace: Trace, *, stream: str, layer: int, position: int) -> NDArray[np
 
 def _stages(trace: Trace, layer: LayerRecord) -> list[Stage]:
     state, leaves = layer.enters.astype(np.float64), layer.leaves.astype(np.float64)
-    found: list[Stage] = []
+    stages: list[Stage] = []
     parts = list(layer.additions)
     if not any((site.stream, site.layer) == (layer.stream, layer.layer) for site in trace.sites):
         raise ValueError(
             f"layer {layer.layer} of {trace.model} has no attention but another way to mix tokens (a convolution, a "
             "state space or linear attention), whose part is not followed"
         )
-    unseen = next((one.part for one in parts if one.added is None), None)
-    if unseen is not None or not any(one.part == "attention" for one in parts):
+    unseen = next((addition.part for addition in parts if addition.added is None), None)
+    if unseen is not None or not any(addition.part == "attention" for addition in parts):
         raise ValueError(
             f"what {'the FFN' if unseen == 'ffn' else 'attention'} adds to the residual stream in layer {layer.layer} "
             f"of {trace.model} was not seen"
         )
-    for number, one in enumerate(parts):
-        assert one.added is not None
-        before = found[-1].before if one.beside and found else state
-        state = (state if one.beside and found else before) + one.added
+    for number, addition in enumerate(parts):
+        assert addition.added is not None
+        before = stages[-1].before if addition.beside and stages else state
+        state = (state if addition.beside and stages else before) + addition.added
         waits = number + 1 < len(parts) and parts[number + 1].beside  # the norm stands behind the last
-        norm = None if waits else _norm(trace, layer, one.part, "post")
+        norm = None if waits else _norm(trace, layer, addition.part, "post")
         state = state if norm is None else norm.output.astype(np.float64)
-        found.append(Stage(layer.layer, one.part, before, one.added, state, one.beside, False))
+        stages.append(Stage(layer.layer, addition.part, before, addition.added, state, addition.beside, False))
     largest = max(float(np.abs(leaves).max()), 1e-30)
-    if not any(one.part == "ffn" for one in parts) and _norm(trace, layer, "ffn", "post") is None:
-        found.append(Stage(layer.layer, "ffn", state, leaves - state, leaves, False, True))
+    if not any(addition.part == "ffn" for addition in parts) and _norm(trace, layer, "ffn", "post") is None:
+        stages.append(Stage(layer.layer, "ffn", state, leaves - state, leaves, False, True))
     elif float(np.abs(state - leaves).max()) > _allowed(trace) * largest:
         raise ValueError(
             f"what attention and FFN add in layer {layer.layer} of {trace.model} does not sum up to what the layer "
             "leaves: more happens in the layer than this page knows"
         )
-    return found
+    return stages
 
 
 def _allowed(trace: Trace) -> float:
@@ -257,10 +257,10 @@ def _allowed(trace: Trace) -> float:
     return TOLERANCE + 4 * digits
 
 
-def _together(found: Sequence[Stage]) -> list[list[Stage]]:
+def _together(stages: Sequence[Stage]) -> list[list[Stage]]:
     """Group the sublayers that are added at once."""
     groups: list[list[Stage]] = []
-    for stage in found:
+    for stage in stages:
         if stage.beside and groups:
             groups[-1].append(stage)
         else:
@@ -270,7 +270,7 @@ def _together(found: Sequence[Stage]) -> list[list[Stage]]:
 
 def _norm(trace: Trace, layer: LayerRecord, part: str, placement: str) -> NormRecord | None:
     want = (layer.stream, layer.layer, part, placement)
-    return next((one for one in trace.norms if (one.stream, one.layer, one.part, one.placement) == want), None)
+    return next((norm for norm in trace.norms if (norm.stream, norm.layer, norm.part, norm.placement) == want), None)
 
 
 # --- steps -------------------------------------------------------------------------------------------------------
@@ -278,12 +278,12 @@ def _norm(trace: Trace, layer: LayerRecord, part: str, placement: str) -> NormRe
 
 def _branch(
     trace: Trace, blocks: Blocks, layer: LayerRecord, stage: Stage, network: nn.Module, position: int
-) -> Iterator[Step]:
+) -> Iterator[LayerStep]:
     """Yield the steps of one sublayer, from its norm to what it adds."""
     norm = _norm(trace, layer, stage.part, "pre")
     if norm is not None:
         row = norm.output[position]
-        yield Step("norm", stage.part, row.shape, _length(row), beside=stage.beside, name=norm.name)
+        yield LayerStep("norm", stage.part, row.shape, _length(row), beside=stage.beside, name=norm.name)
     if stage.part == "ffn":
         plain = _norm(trace, layer, "ffn", "output") is None
         added = stage.added[position] if plain and not stage.derived else None
@@ -293,32 +293,32 @@ def _branch(
     after = _norm(trace, layer, stage.part, "output")
     if after is not None:
         row = after.output[position]
-        yield Step("norm", stage.part, row.shape, _length(row), beside=stage.beside, name=after.name)
+        yield LayerStep("norm", stage.part, row.shape, _length(row), beside=stage.beside, name=after.name)
     if stage.derived:
         row = stage.added[position]
-        yield Step("down", "ffn", row.shape, _length(row), beside=stage.beside)
+        yield LayerStep("down", "ffn", row.shape, _length(row), beside=stage.beside)
 
 
-def _attention(trace: Trace, layer: LayerRecord, part: Part, network: nn.Module, position: int) -> Iterator[Step]:
+def _attention(trace: Trace, layer: LayerRecord, part: Part, network: nn.Module, position: int) -> Iterator[LayerStep]:
     record = trace.record_of(layer.layer, "cross" if part == "cross" else layer.stream)
     query, key, value = (
         tensor.double().cpu().numpy() for tensor in (record.query[:, position], record.key, record.value)
     )
     roles = [role for role, _ in layer.matrices]
     second = "out" in roles and part == "cross"
-    own = layer.matrices[roles.index("out") + 1 :] if second else layer.matrices
-    names = {one: matrix.name for roles_, matrix in reversed(own) for one in roles_.split("+")}
+    matrices = layer.matrices[roles.index("out") + 1 :] if second else layer.matrices
+    names = {role: matrix.name for roles_, matrix in reversed(matrices) for role in roles_.split("+")}
     mixed = _mixed(record, position)
     if mixed.size:
-        yield Step("q", part, query.shape, _length(query), name=names.get("q", ""))
+        yield LayerStep("q", part, query.shape, _length(query), name=names.get("q", ""))
         for kind, tensor in (("k", key), ("v", value)):
             own_token = tensor[:, position] if part == "attention" and tensor.shape[1] > position else tensor
-            yield Step(kind, part, own_token.shape, _length(own_token), name=names.get(kind, ""))
-        yield Step("mix", part, mixed.shape, _length(mixed))
-    added = next(one.added for one in layer.additions if one.part == part)
+            yield LayerStep(kind, part, own_token.shape, _length(own_token), name=names.get(kind, ""))
+        yield LayerStep("mix", part, mixed.shape, _length(mixed))
+    added = next(addition.added for addition in layer.additions if addition.part == part)
     assert added is not None
     row = added[position].astype(np.float64)
-    matrix = next((matrix for role, matrix in own if role == "out"), None)
+    matrix = next((matrix for role, matrix in matrices if role == "out"), None)
     off = None
     norm = _norm(trace, layer, part, "output")
     if matrix is not None:
@@ -329,7 +329,7 @@ def _attention(trace: Trace, layer: LayerRecord, part: Part, network: nn.Module,
             given = row if norm is None else norm.input[position].astype(np.float64)
             off = float(np.abs(made - given).max() / max(float(np.abs(given).max()), 1e-30))
             row = given
-    yield Step("out", part, row.shape, _length(row), off=off, name="" if matrix is None else matrix.name)
+    yield LayerStep("out", part, row.shape, _length(row), off=off, name="" if matrix is None else matrix.name)
 
 
 def _mixed(record: AttentionRecord, position: int) -> NDArray[np.float64]:
@@ -346,7 +346,7 @@ def _mixed(record: AttentionRecord, position: int) -> NDArray[np.float64]:
 
 def _ffn(
     ffn: FFNRecord | None, network: nn.Module, position: int, beside: bool, added: Floats | None
-) -> Iterator[Step]:
+) -> Iterator[LayerStep]:
     """Yield the FFN's steps; added: what the stream was given, None where a norm stands between."""
     if ffn is None:
         return
@@ -354,15 +354,17 @@ def _ffn(
     before = ffn.pre_activations(network, rows=rows)[0].numpy()
     if ffn.gate is not None:
         other = ffn.up.times(torch.tensor(ffn.input[rows]), network).float().cpu()[0].numpy()
-        yield Step("gate", "ffn", before.shape, _length(before), _positive(before), beside=beside, name=ffn.gate.name)
-        yield Step("up", "ffn", other.shape, _length(other), beside=beside, name=ffn.up.name)
+        yield LayerStep(
+            "gate", "ffn", before.shape, _length(before), _positive(before), beside=beside, name=ffn.gate.name
+        )
+        yield LayerStep("up", "ffn", other.shape, _length(other), beside=beside, name=ffn.up.name)
     else:
-        yield Step("up", "ffn", before.shape, _length(before), _positive(before), beside=beside, name=ffn.up.name)
+        yield LayerStep("up", "ffn", before.shape, _length(before), _positive(before), beside=beside, name=ffn.up.name)
     hidden = ffn.hidden(network, rows=rows)[0].numpy()
-    yield Step("hidden", "ffn", hidden.shape, _length(hidden), _positive(before), beside=beside)
+    yield LayerStep("hidden", "ffn", hidden.shape, _length(hidden), _positive(before), beside=beside)
     out = ffn.output(network, rows=rows)[0].numpy()
     off = None if added is None else float(np.abs(out - added).max() / max(float(np.abs(added).max()), 1e-30))
-    yield Step("down", "ffn", out.shape, _length(out), off=off, beside=beside, name=ffn.down.name)
+    yield LayerStep("down", "ffn", out.shape, _length(out), off=off, beside=beside, name=ffn.down.name)
 
 
 def _positive(values: Floats) -> int:

@@ -31,12 +31,12 @@ _ROUNDINGS = 64  # last digits of a vector's largest entry: those of its own mea
 
 
 @dataclass(frozen=True)
-class Held:
-    """Vectors that are shown, held to those that the model's modules gave.
+class HeldVectors:
+    """Vectors that are shown, held to the vectors that the model's modules gave.
 
-    shown, ran: how many norms, or layers of the residual stream, are shown, and how many ran. difference: the largest
-    found; None where none is shown. tolerance: what rounding explains
-    there. holds: whether rounding explains each difference, and each stands in the layer that it is said to.
+    shown, ran: how many norms, or layers of the residual stream, are shown, and how many ran. difference: the largest;
+    None where nothing is shown. tolerance: the difference that rounding explains. holds: whether rounding explains each
+    difference, and each stands in the layer that it is said to.
     """
 
     shown: int
@@ -79,8 +79,8 @@ class Exactness:
     not_held: str = NO_MODEL
     dtype: str = "float32"
     row_sum_tolerance: float = ROW_SUM_TOLERANCE
-    norms: Held | None = None
-    states: Held | None = None
+    norms: HeldVectors | None = None
+    states: HeldVectors | None = None
     stream_unknown: str = ""
     to_padding: float = 0.0
 
@@ -118,12 +118,12 @@ class Exactness:
         if self.leaks:
             sentences.append(leak_in_words(self.to_padding))
         if self.future is not None:
-            own = (
+            beyond = (
                 ", which the model's own fill of masked scores lets through"
                 if self.future and self.lets_through
                 else ""
             )
-            sentences.append(f"the largest weight on a token to come is {self.future:.3g}{own}")
+            sentences.append(f"the largest weight on a token to come is {self.future:.3g}{beyond}")
         sentences.append(f"recorded, not held: {self.not_held}" if self.second is None else str(self.second))
         if self.norms is not None:
             sentences.append(_norms_in_words(self.norms))
@@ -140,7 +140,7 @@ def leak_in_words(to_padding: float) -> str:
     )
 
 
-def _norms_in_words(norms: Held) -> str:
+def _norms_in_words(norms: HeldVectors) -> str:
     shown = f"{norms.shown} of {norms.ran} norms of the stack shown"
     if norms.difference is None:
         return shown
@@ -150,7 +150,7 @@ def _norms_in_words(norms: Held) -> str:
     )
 
 
-def _states_in_words(states: Held, unknown: str) -> str:
+def _states_in_words(states: HeldVectors, unknown: str) -> str:
     if states.difference is None:
         return f"the residual stream is not shown: {unknown or 'it was not recorded'}"
     shown = f"residual stream within {states.difference:.1e} of what the layers took and left"
@@ -196,7 +196,7 @@ class WeightChecks:
     def result(
         self, *, expected_layers: int | None = None, second: SecondRun | None = None, not_held: str = NO_MODEL
     ) -> Exactness:
-        """Return the result for all blocks seen. The arguments are those of `check`."""
+        """Return the result for all blocks seen. It takes the arguments of `check`."""
         return Exactness(
             len(self._to_sinks),
             len(self._to_sinks) if expected_layers is None else expected_layers,
@@ -253,21 +253,21 @@ def row_sum_tolerance(trace: Trace) -> float:
 # --- norms and the residual stream -----------------------------------------------------------------------------------
 
 
-def check_norms(trace: Trace) -> Held:
+def check_norms(trace: Trace) -> HeldVectors:
     """Hold the output of every norm that is shown to what its module gave."""
     left_out = sum(refused.what == "norm" for refused in trace.refused)
     differences = [_norm(norm, trace) for norm in trace.norms]
     return _held(len(trace.norms), len(trace.norms) + left_out, differences)
 
 
-def check_residual_stream(trace: Trace) -> Held:
+def check_residual_stream(trace: Trace) -> HeldVectors:
     """Hold every state of the residual stream to what its layer took or left, and norms to the layers they are said to
     stand in: the norm that takes the stream after a layer stands in the next, the one that gives it in the layer."""
-    found = [_state(record, trace) for record in trace.states]
+    differences = [_state(record, trace) for record in trace.states]
     ran = len(set(trace.streams) - {"cross"}) if not trace.states else len(trace.states)
-    held = _held(len(trace.states), ran, found)
+    held = _held(len(trace.states), ran, differences)
     placed = all(_stands(record, trace) for record in trace.states if record.norm is not None)
-    return Held(held.shown, held.ran, held.difference, held.tolerance, held.holds and placed and _whole(trace))
+    return HeldVectors(held.shown, held.ran, held.difference, held.tolerance, held.holds and placed and _whole(trace))
 
 
 def refusals(trace: Trace) -> dict[str, str]:
@@ -278,12 +278,14 @@ def refusals(trace: Trace) -> dict[str, str]:
     }
 
 
-def _held(shown: int, ran: int, found: list[tuple[float, float]]) -> Held:
+def _held(shown: int, ran: int, differences: list[tuple[float, float]]) -> HeldVectors:
     """found: differences and what rounding explains of each."""
-    if not found:
-        return Held(shown, ran, None, 0.0, True)
-    worst = max(found, key=lambda pair: pair[0] / pair[1] if pair[1] else pair[0] * np.inf)
-    return Held(shown, ran, worst[0], worst[1], all(difference <= allowed for difference, allowed in found))
+    if not differences:
+        return HeldVectors(shown, ran, None, 0.0, True)
+    worst = max(differences, key=lambda pair: pair[0] / pair[1] if pair[1] else pair[0] * np.inf)
+    return HeldVectors(
+        shown, ran, worst[0], worst[1], all(difference <= allowed for difference, allowed in differences)
+    )
 
 
 def _norm(norm: NormRecord, trace: Trace) -> tuple[float, float]:

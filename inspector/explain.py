@@ -47,7 +47,7 @@ TOLERANCE = 1e-5  # between the rebuilt weight and the recorded one; float32 lea
 
 
 @dataclass(frozen=True)
-class Step:
+class WeightStep:
     """One step from the vectors to the weight: its operand (None for none) and the value after it.
 
     name: "dot product", "logarithm" (linear attention's), "scale", "soft-cap", "bias", "mask", "keys" (a sigmoid's
@@ -65,14 +65,13 @@ class Explanation:
 
     q, k: float64 [E], as they enter the product: as recorded (after biases and RoPE's rotation), or as `note` says.
     products: float64 [E], what each dimension adds to the dot product. All three are empty where they are not known.
-    hidden: why the query does not see the key, None where it does. sink: the score beside those of the keys
-    (gpt-oss), or log sum exp of those of side keys (LongT5, Pegasus-X).
-    normaliser: log sum_t exp(score_t) over the keys that the query sees, and the sink; of a sigmoid log(1 + exp(score))
-    of this key alone. normalised: whether a softmax makes the weights, and not a sigmoid.
-    row: float64 [steps, T], the values of all keys of the query after each step, -inf where masked.
-    rank: 1 for the key with the largest weight of the row, among `seen` keys that the query sees.
-    bias: whose bias is added, "" for none. recorded: the weight in the map.
-    more: arguments of the model's function that this knows nothing of.
+    hidden: why the query does not see the key, None where it does. sink: the score beside the keys' scores (gpt-oss),
+    or log sum exp of the side keys' scores (LongT5, Pegasus-X). normaliser: log sum_t exp(score_t) over the keys that
+    the query sees, and the sink; of a sigmoid log(1 + exp(score)) of this key alone. normalised: whether a softmax
+    makes the weights, and not a sigmoid. row: float64 [steps, T], the values of all keys of the query after each step,
+    -inf where masked. rank: 1 for the key with the largest weight of the row, among `seen` keys that the query sees.
+    bias: whose bias is added, "" for none. recorded: the weight in the map. more: arguments of the model's function
+    that this knows nothing of.
     """
 
     site: AttentionSite
@@ -84,7 +83,7 @@ class Explanation:
     products: Float64Array
     note: str
     bias: str
-    steps: tuple[Step, ...]
+    steps: tuple[WeightStep, ...]
     row: Float64Array
     hidden: str | None
     normaliser: float
@@ -156,12 +155,12 @@ def why(
         normalisers = np.full_like(scores, _log_sum_exp(scores if sink is None else np.append(scores, sink)))
     else:
         normalisers = np.logaddexp(0, scores)
-    row.append(Row("normaliser", normalisers, scores - normalisers))
+    row.append(RowStep("normaliser", normalisers, scores - normalisers))
     weights = np.exp(scores - normalisers)
-    row.append(Row("weight", None, weights))
-    one = slice(query, query + 1)
+    row.append(RowStep("weight", None, weights))
+    row_of_query = slice(query, query + 1)
     keys = slice(key, key + 1)
-    recorded = trace.window(layer=layer, head=head, stream=site.stream, call=call, queries=one, keys=keys)
+    recorded = trace.window(layer=layer, head=head, stream=site.stream, call=call, queries=row_of_query, keys=keys)
     return Explanation(
         site=site,
         head=head,
@@ -185,9 +184,9 @@ def why(
     )
 
 
-def _of_key(row: Row, key: int) -> Step:
+def _of_key(row: RowStep, key: int) -> WeightStep:
     value, operand = float(row.values[key]), None if row.operand is None else float(row.operand[key])
-    return Step(row.name, operand, value if value > LOWEST / 2 else float("-inf"))
+    return WeightStep(row.name, operand, value if value > LOWEST / 2 else float("-inf"))
 
 
 def _log_sum_exp(scores: Float64Array) -> float:
@@ -232,10 +231,10 @@ class QueryKeyTerms(NamedTuple):
     note: str = ""
 
 
-class Row(NamedTuple):
+class RowStep(NamedTuple):
     """A step for all keys of a query: the operand [T] or None, and the values [T] after it.
 
-    name: as of a `Step`; of scores that were seen and not computed "score".
+    name: as of a `WeightStep`; of scores that were seen and not computed "score".
     """
 
     name: str
@@ -291,15 +290,15 @@ def _numbers(tensor: Tensor) -> Float64Array:
     return array
 
 
-def _score_rows(record: AttentionRecord, query: int, terms: QueryKeyTerms, allowed: NDArray[np.bool_]) -> list[Row]:
+def _score_rows(record: AttentionRecord, query: int, terms: QueryKeyTerms, allowed: NDArray[np.bool_]) -> list[RowStep]:
     """The steps from the dot products to the softmax's input; `allowed` [T]: the keys that the query sees."""
     function = record.function
     if isinstance(function, SeenSoftmax):
-        return [Row("score", None, _numbers(function.rows(slice(query, query + 1))[0, 0, 0]))]
-    steps = [Row("dot product", None, terms.products.sum(axis=-1))]
+        return [RowStep("score", None, _numbers(function.rows(slice(query, query + 1))[0, 0, 0]))]
+    steps = [RowStep("dot product", None, terms.products.sum(axis=-1))]
 
     def then(name: str, operand: Float64Array | float | None, values: Float64Array) -> None:
-        steps.append(Row(name, None if operand is None else np.broadcast_to(operand, values.shape), values))
+        steps.append(RowStep(name, None if operand is None else np.broadcast_to(operand, values.shape), values))
 
     fill_first = isinstance(function, ComposedAttention) and function.fill_first
     if fill_first and record.mask is not None:
@@ -378,8 +377,8 @@ def _sink(record: AttentionRecord, query: int) -> float | None:
     """
     function = record.function
     if isinstance(function, SideKeyAttention):
-        one = slice(query, query + 1)
-        return float(function.side_scores(record.query[None, :, one], one).double().logsumexp(dim=-1))
+        rows = slice(query, query + 1)
+        return float(function.side_scores(record.query[None, :, rows], rows).double().logsumexp(dim=-1))
     sinks = function.module.get("sinks") if isinstance(function, EagerAttention) else None
     return None if sinks is None else float(_numbers(sinks)[0])
 

@@ -102,7 +102,7 @@ def busiest(ffn: FFNRecord, network: nn.Module, *, tokens: Sequence[str], most: 
     """List the units whose output is largest on any token, the largest first.
 
     Columns: unit, largest (its largest output in size, with its sign), above (on how many tokens its pre-activation is
-    above 0), first (the token's position that moves it most), tokens (those that move it most, the first most).
+    above 0), first (the token's position that moves it most), tokens (the tokens that move it most, in falling order).
     """
     sizes: list[Tensor] = []
     above = None
@@ -132,16 +132,22 @@ def by_layer(blocks: Blocks, network: nn.Module, *, stream: str) -> pd.DataFrame
     rows = []
     for ffn in blocks.ffns:
         if ffn.stream == stream:
-            one = units(ffn, network)
-            row: dict[str, Any] = {"layer": ffn.layer, "call": ffn.call, "activation": one.activation}
-            row |= {"units": one.units, "positive": one.positive / one.pairs, "silent": one.silent / one.units}
-            rows.append(row | {"straight": one.straight, "doubled": one.doubled, "mirrored": one.mirrored})
+            measured = units(ffn, network)
+            row: dict[str, Any] = {"layer": ffn.layer, "call": ffn.call, "activation": measured.activation}
+            row |= {
+                "units": measured.units,
+                "positive": measured.positive / measured.pairs,
+                "silent": measured.silent / measured.units,
+            }
+            rows.append(
+                row | {"straight": measured.straight, "doubled": measured.doubled, "mirrored": measured.mirrored}
+            )
     return pd.DataFrame(rows)
 
 
-def curves(edges: NDArray[np.float64], own: str) -> dict[str, NDArray[np.float64]]:
+def curves(edges: NDArray[np.float64], activation: str) -> dict[str, NDArray[np.float64]]:
     """Values of the FFN's activation function at `edges`, and of ReLU, GELU and SiLU beside it."""
-    names = dict.fromkeys((own, "relu", "gelu", "silu"))
+    names = dict.fromkeys((activation, "relu", "gelu", "silu"))
     return {name: ACTIVATIONS[name](torch.tensor(edges)).numpy() for name in names}
 
 
@@ -153,10 +159,10 @@ def attention_doubled(trace: Trace, *, stream: str, layer: int, most: int = 64) 
     together.
     """
     record = trace.record_of(layer, stream)
-    query, key, value = (one.double().cpu() for one in (record.query[:, :most], record.key, record.value))
+    query, key, value = (tensor.double().cpu() for tensor in (record.query[:, :most], record.key, record.value))
     if query.shape[-1] != key.shape[-1] or not query.shape[-1]:
         raise ValueError("its scores are no product of a query and a key")
-    key, value = (one.repeat_interleave(len(query) // len(one), dim=0) for one in (key, value))
+    key, value = (tensor.repeat_interleave(len(query) // len(tensor), dim=0) for tensor in (key, value))
     scores = query @ key.transpose(1, 2) * query.shape[-1] ** -0.5
     twice = (2 * query) @ (2 * key).transpose(1, 2) * query.shape[-1] ** -0.5
     with_softmax = (twice.softmax(-1) @ (2 * value)).norm() / (scores.softmax(-1) @ value).norm()

@@ -50,10 +50,10 @@ def norm_weighted(
 ) -> NDArray[np.float32]:
     """Norm-weighted attention, float32 [queries, keys]: the length of what query i takes from token j.
 
-    Of a head: ||alpha_ij f_h(x_j)|| (Kobayashi et al. 2020). Without a head, of the layer:
+    For a head it is ||alpha_ij f_h(x_j)|| (Kobayashi et al. 2020). Without a head it is the layer's:
     ||sum_h alpha_h,ij f_h(x_j)||, where heads may add up or cancel out. Its square is
     sum_g sum_h alpha_g,ij alpha_h,ij <f_g(x_j), f_h(x_j)>, so that the inner products of each key's H vectors are
-    enough, and no [H, Q, T, D] tensor is made. The unit is that of the residual stream.
+    enough, and no [H, Q, T, D] tensor is made. The unit is the residual stream's.
 
     projections: of the recorded model, by `models.output_projection.find`. queries and keys: some rows and columns, the
     same bits as in the whole; no others are computed. Raises ValueError for a layer, head or stream out of range, for
@@ -97,11 +97,11 @@ def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: fl
     """Attention rollout of one token (Abnar & Zuidema 2020, section 3): float64 [L + 1, T], L attentions of the stream.
 
     Row l says how much of each token's state before attention l went into the chosen one after the last: row 0 counts
-    embeddings, row L the token alone. Attentions are those of trace.sites in their order; a layer without attention
-    mixes no tokens here, whatever its state space or convolution does. Layer l is taken to mix A'_l = residual I + (1 -
-    residual) mean_h A_l,h, half and half in the paper, so row l is e_token A'_(L-1) .. A'_l: a vector times a matrix in
-    each layer, never a matrix times a matrix. Rows sum to 1, to less with sinks; a sigmoid's rows are divided by their
-    sums first (`WeightBlock.shares`).
+    embeddings, row L the token alone. The attentions are the stream's trace.sites, in their order; a layer without
+    attention mixes no tokens here, whatever its state space or convolution does. Layer l is taken to mix
+    A'_l = residual I + (1 - residual) mean_h A_l,h, half and half in the paper, so row l is e_token A'_(L-1) .. A'_l: a
+    vector times a matrix in each layer, never a matrix times a matrix. Rows sum to 1, to less with sinks; a
+    sigmoid's rows are divided by their sums first (`WeightBlock.shares`).
 
     token: a query position of the stream. A decoder that has a source is followed through its own text alone. Raises
     ValueError for a token, stream or residual out of range, and for "cross", whose maps lead from one text to another.
@@ -144,14 +144,18 @@ def _projection(record: AttentionRecord, projections: Mapping[ProjectionPlace, O
             "f(x); choose a model with other positions"
         )
     expected = (site.heads, record.value.shape[-1])
-    found = projections.get((site.stream, site.layer, site.call))
-    if found is None or found.weight.shape[:2] != expected:
-        shape = "none" if found is None else f"{found.weight.shape[0]} heads of {found.weight.shape[1]} features"
+    projection = projections.get((site.stream, site.layer, site.call))
+    if projection is None or projection.weight.shape[:2] != expected:
+        shape = (
+            "none"
+            if projection is None
+            else f"{projection.weight.shape[0]} heads of {projection.weight.shape[1]} features"
+        )
         raise ValueError(
             f"{site.stream} layer {site.layer} has {expected[0]} heads of {expected[1]} features, and its projection "
             f"has {shape}; pass the output projections of the model that was recorded"
         )
-    weight: Float64Array = found.weight.double().cpu().numpy()
+    weight: Float64Array = projection.weight.double().cpu().numpy()
     return weight
 
 
@@ -182,8 +186,8 @@ def _length(weights: NDArray[np.float32], products: Float64Array) -> Float64Arra
     """
     alpha = weights.astype(np.float64)
     square = np.zeros(alpha.shape[1:])
-    for head, own in enumerate(alpha):
-        square += own * own * products[head, head]
+    for head, weight in enumerate(alpha):
+        square += weight * weight * products[head, head]
         for other in range(head):
-            square += 2 * own * alpha[other] * products[head, other]
+            square += 2 * weight * alpha[other] * products[head, other]
     return np.sqrt(np.maximum(square, 0))  # only rounding takes it below 0

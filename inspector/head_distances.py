@@ -1,4 +1,4 @@
-"""Distances between heads: all heads of a text among themselves, or those of two models; and a map of the heads.
+"""Distances between heads: all heads of a text among themselves, or the heads of two models; and a map of the heads.
 
 ```python
 a, b = (inspector.record(models.load(name), text) for name in ("minilm", "mini-bert"))
@@ -127,8 +127,8 @@ def between(
 def matches(distances: CrossDistances | HeadDistances) -> pd.DataFrame:
     """Name the nearest head of b for each head of a, or the nearest other head of one recording; nearest pair first.
 
-    distance: nats. mutual: whether the head of a is also the nearest to that of b. Of equally near heads the first.
-    Two heads of one recording that are nearest to each other make one row.
+    distance: nats. mutual: whether the head of a is also the nearest to that of b. Ties go to the first head. Two heads
+    of one recording that are nearest to each other make one row.
     Columns: a_layer, a_head, a_call, b_layer, b_head, b_call, distance, mutual.
     """
     among = isinstance(distances, HeadDistances)
@@ -188,10 +188,10 @@ def _cross(p: Matrix, q: Matrix) -> Matrix:
     """Jensen-Shannon divergences [N_a, N_b] of rows [N_a, T] and [N_b, T], as `_divergences` has them."""
     p, q = (np.maximum(rows, np.finfo(np.float64).tiny) for rows in (p, q))  # 0 ln 0 = 0
     of_p, of_q = entropy(p), entropy(q)
-    found = np.empty((len(p), len(q)))
+    divergences = np.empty((len(p), len(q)))
     for head in range(len(p)):
-        found[head] = np.maximum(entropy((p[head] + q) / 2) - (of_p[head] + of_q) / 2, 0)
-    return found
+        divergences[head] = np.maximum(entropy((p[head] + q) / 2) - (of_p[head] + of_q) / 2, 0)
+    return divergences
 
 
 def _divergences(rows: NDArray[np.float32]) -> Matrix:
@@ -199,10 +199,12 @@ def _divergences(rows: NDArray[np.float32]) -> Matrix:
     p = rows.astype(np.float64)
     p /= p.sum(axis=-1, keepdims=True)
     p = np.maximum(p, np.finfo(np.float64).tiny)  # 0 ln 0 = 0
-    own = entropy(p)
-    found = np.zeros((len(p), len(p)))
+    entropies = entropy(p)
+    divergences = np.zeros((len(p), len(p)))
     for head in range(len(p) - 1):
         others = slice(head + 1, None)
         middle = entropy((p[head] + p[others]) / 2)
-        found[head, others] = found[others, head] = np.maximum(middle - (own[head] + own[others]) / 2, 0)
-    return found
+        divergences[head, others] = divergences[others, head] = np.maximum(
+            middle - (entropies[head] + entropies[others]) / 2, 0
+        )
+    return divergences

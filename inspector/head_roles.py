@@ -2,7 +2,7 @@
 
 ```python
 chosen = heads.with_choice(heads.measure(trace), trace)
-head(chosen, trace, trace.sites[1], 7).link  # Link(query="on", key="mat", weight=0.70, ...)
+head(chosen, trace, trace.sites[1], 7).link  # TokenLink(query="on", key="mat", weight=0.70, ...)
 ```
 
 Numbers are means over the queries that see more than one key (`heads.with_choice`): a decoder's first token can look
@@ -19,7 +19,7 @@ import numpy as np
 
 from inspector import heads
 from inspector.text import Named, named
-from inspector.token_links import STRONG, Link, Strongest
+from inspector.token_links import STRONG, Strongest, TokenLink
 from inspector.trace import recompute
 
 if TYPE_CHECKING:
@@ -46,8 +46,9 @@ class Role:
     (between two texts: each query has a key of its own), or the largest share of [SEP], [CLS], first, previous, next
     and self, which reaches no threshold or rests on fewer than FEWEST queries.
     share: 0..1 of the weight; of "broad" e^H, the keys that even attention of the mean entropy would have; of
-    "points" the mean largest weight of a query. tokens: those that the kind is about, each once. key: that of "first"
-    and "one key". keys: of "broad" how many there are, of "points" how many different keys are the largest of a query.
+    "points" the mean largest weight of a query. tokens: the tokens that the kind is about, each once. key: the key of
+    "first" and "one key". keys: of "broad" how many there are, of "points" how many different keys are the largest of a
+    query.
     """
 
     kind: str
@@ -59,7 +60,7 @@ class Role:
 
 
 @dataclass(frozen=True)
-class Head:
+class HeadReading:
     """A head on a text: its role, and a link between two tokens.
 
     first_left_out: the numbers are without the first query, which sees itself alone. short: the text is too short for
@@ -71,7 +72,7 @@ class Head:
     call: int
     head: int
     role: Role
-    link: Link | None
+    link: TokenLink | None
     first_left_out: bool
     short: bool
 
@@ -108,13 +109,13 @@ def grid(chosen: pd.DataFrame, trace: Trace, *, stream: str) -> Grid:
     return Grid(len(table), done, tokens, short, alone)
 
 
-def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -> Head:
+def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -> HeadReading:
     """Read one head; chosen: of `heads.with_choice`.
 
-    What is told first, by this rule: the head's label (`heads.label`), where it has one. Else punctuation or one key
-    that takes GATHERS of the weight. Else the strongest link between two words, if it is STRONG. Else the largest
-    share, though it reaches no threshold. Beside a role that says how every token looks (previous, broad, ...) no link
-    is told, and in a map of more than READ_CELLS neither links nor single keys are looked for.
+    The first fact told is the head's label (`heads.label`), where it has one. Else punctuation or one key that takes
+    GATHERS of the weight. Else the strongest link between two words, if it is STRONG. Else the largest share, though it
+    reaches no threshold. Beside a role that says how every token looks (previous, broad, ...) no link is told, and in a
+    map of more than READ_CELLS neither links nor single keys are looked for.
     """
     table = chosen[(chosen["stream"] == site.stream) & (chosen["layer"] == site.layer) & (chosen["head"] == number)]
     table = table[table["call"] == site.call] if "call" in table else table
@@ -122,7 +123,7 @@ def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -
     choosing = 0 if np.isnan(row["entropy"]) else len(site.queries) - left_out
     if not choosing:
         role = Role("alone", 1.0, site.keys if len(site.keys) == 1 else ())
-        return Head(site.stream, site.layer, site.call, number, role, None, first_left_out=False, short=True)
+        return HeadReading(site.stream, site.layer, site.call, number, role, None, first_left_out=False, short=True)
     short = choosing < FEWEST
     label = "other" if short else heads.label(table).iloc[0]
     strongest, map_ = Strongest(trace, site), _Map(site, skipped=int(left_out))
@@ -133,7 +134,7 @@ def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -
             map_.see(block)
     special = (trace.encoding if site.stream == "cross" else trace.read_by(site.stream)).special
     role = _role(row, label, site, map_ if looked else None, special)
-    return Head(
+    return HeadReading(
         site.stream,
         site.layer,
         site.call,

@@ -1,4 +1,4 @@
-"""A search for heads: those of a stream by how well each does what a reader wishes for, on this text.
+"""A search for heads: a stream's heads by how well each does what a reader wishes for, on this text.
 
 ```python
 chosen = heads.with_choice(heads.measure(trace), trace)
@@ -36,7 +36,7 @@ WISHES = {
 
 
 @dataclass(frozen=True)
-class Found:
+class FittingHead:
     """A head, and how well it fits: a share 0..1 of the weight; of "broad" the share of the most entropy."""
 
     layer: int
@@ -45,7 +45,7 @@ class Found:
     share: float
 
 
-def fitting(chosen: pd.DataFrame, wish: str, *, stream: str) -> tuple[Found, ...]:
+def fitting(chosen: pd.DataFrame, wish: str, *, stream: str) -> tuple[FittingHead, ...]:
     """Sort the heads of a stream by a wish, the best first; chosen: of `heads.with_choice`.
 
     Empty where the measure means nothing on this text (no word in pieces, no token twice, no punctuation).
@@ -54,26 +54,26 @@ def fitting(chosen: pd.DataFrame, wish: str, *, stream: str) -> tuple[Found, ...
     table = table.sort_values(WISHES[wish], ascending=False, kind="stable")
     calls = table["call"] if "call" in table else [0] * len(table)
     every = zip(table["layer"], calls, table["head"], table[WISHES[wish]], strict=True)
-    return tuple(Found(int(layer), int(call), int(head), float(share)) for layer, call, head, share in every)
+    return tuple(FittingHead(int(layer), int(call), int(head), float(share)) for layer, call, head, share in every)
 
 
 def possible(chosen: pd.DataFrame, *, stream: str) -> tuple[str, ...]:
-    """Name the wishes of which some head does anything on this text; "first" is left out where it says "start" again.
+    """Name the wishes that some head fulfils at all on this text; "first" is left out where it says "start" again.
 
     A decoder gives nothing to the next token, and a text may have no punctuation.
     """
     table = chosen[chosen["stream"] == stream]
-    found = [wish for wish, measure in WISHES.items() if (table[measure] > 0).any()]
-    again = "start" in found and table["first"].equals(table["cls"])
-    return tuple(wish for wish in found if wish != "first" or not again)
+    wishes = [wish for wish, measure in WISHES.items() if (table[measure] > 0).any()]
+    again = "start" in wishes and table["first"].equals(table["cls"])
+    return tuple(wish for wish in wishes if wish != "first" or not again)
 
 
-def linking(trace: Trace, *, stream: str, query: int, key: int) -> tuple[Found, ...]:
+def linking(trace: Trace, *, stream: str, query: int, key: int) -> tuple[FittingHead, ...]:
     """Sort the heads of a stream by the weight from one query to one key, the largest first."""
     given = of_every_head(trace, stream=stream, query=query, key=key)
-    found = [
-        Found(layer, call, head, float(weight))
+    links = [
+        FittingHead(layer, call, head, float(weight))
         for (layer, call), weights in given.items()
         for head, weight in enumerate(weights)
     ]
-    return tuple(sorted(found, key=lambda one: -one.share))
+    return tuple(sorted(links, key=lambda link: -link.share))

@@ -48,8 +48,8 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
     Where a layer attends more than once (ALBERT with inner_group_num=2) the table has a row per call and a column
     "call"; tables of other models have no such column.
 
-    on_band: called with each block of weights once it is measured, for others who need all weights: computing weights
-    takes longer than looking at them. What it raises ends the measuring.
+    on_band: called with each block of weights once the block is measured, for other readers of all weights: computing
+    weights takes longer than looking at them. An exception in on_band ends the measuring.
 
     Between two texts (stream "cross") distance, self, previous, next, induction, duplicate and word mean nothing and
     are NaN.
@@ -65,7 +65,7 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
         2019, section 3.2); NaN where the text has none.
     punctuation: weight on all tokens of punctuation alone, share 0..1 (Clark et al. 2019, section 3.2, of periods and
         commas); NaN where the text has none.
-    confidence: max_j A, share 0..1 (Voita et al. 2019, section 4). As there, the end token is no candidate: where the
+    confidence: max_j A, share 0..1 (Voita et al. 2019, section 4). The end token is no candidate either: where the
         last key is an end token, its column is left out. Nothing is normalised again, and every query counts, the end
         token's own too. NaN where that leaves no key.
     information: what the query tells about the key, nats, 0 (every query looks at the same keys) .. ln n (each at one
@@ -82,10 +82,10 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
     tables = []
     for site in trace.sites:
         read = trace.read_by(site.stream)
-        own = {} if site.stream == "cross" else targets(site.keys, read.words, known=read.known)
+        target_keys = {} if site.stream == "cross" else targets(site.keys, read.words, known=read.known)
         causal = site.predicts is not None and site.stream != "cross"
         blocks = _blocks(trace, site, on_band)
-        table = pd.DataFrame(_measure(blocks, keys=site.keys, targets=own, causal=causal))
+        table = pd.DataFrame(_measure(blocks, keys=site.keys, targets=target_keys, causal=causal))
         if site.stream == "cross":
             table[["distance", "self", "previous", "next"]] = np.nan
         table.insert(0, "stream", site.stream)
@@ -208,8 +208,8 @@ def with_choice(measures: pd.DataFrame, trace: Trace) -> pd.DataFrame:
     calls = measures.get("call", 0)
     widths, alone = np.ones(len(measures)), np.zeros(len(measures), np.bool_)
     for site in trace.sites:
-        own = (measures["stream"] == site.stream) & (measures["layer"] == site.layer) & (calls == site.call)
-        place, queries = own.to_numpy(), len(site.queries)
+        of_site = (measures["stream"] == site.stream) & (measures["layer"] == site.layer) & (calls == site.call)
+        place, queries = of_site.to_numpy(), len(site.queries)
         widths[place] = len(site.keys)
         if len(site.keys) == 1 or site.window == 1:
             means[place], alone[place] = np.nan, True
@@ -285,7 +285,7 @@ def most_telling(measures: pd.DataFrame) -> tuple[int, int]:
 def _patterns(queries: slice, keys: slice, targets: Iterable[TargetKeys]) -> Float64Array:
     """Factors that a block of weights is summed with: distance, self, previous, next, targets: [P, queries, keys]."""
     ahead = np.arange(keys.start, keys.stop) - np.arange(queries.start, queries.stop)[:, None]
-    to_targets = [one.pairs(queries, keys) for one in targets]
+    to_targets = [target.pairs(queries, keys) for target in targets]
     return np.stack([np.abs(ahead), ahead == 0, ahead == -1, ahead == 1, *to_targets], dtype=np.float64)
 
 
@@ -330,19 +330,19 @@ class TargetKeys:
         first = dict(zip(reversed(classes), reversed(places), strict=True))
         last = dict(zip(classes, places, strict=True))
 
-        def belongs(query: int, own: int) -> bool:
+        def belongs(query: int, class_: int) -> bool:
             left_out = query + self.offset
             if causal:
-                return first[own] <= query and first[own] != left_out
-            return first[own] != left_out or last[own] != left_out
+                return first[class_] <= query and first[class_] != left_out
+            return first[class_] != left_out or last[class_] != left_out
 
         own_class = enumerate(self.of_queries.tolist())
-        return sum(belongs(query, own) for query, own in own_class if own != _NO_CLASS and own in first)
+        return sum(belongs(query, class_) for query, class_ in own_class if class_ != _NO_CLASS and class_ in first)
 
     def pairs(self, queries: slice, keys: slice) -> NDArray[np.bool_]:
         """True where a key is a target of a query: [queries, keys]."""
-        own = self.of_queries[queries, None]
-        same: NDArray[np.bool_] = (own == self.of_keys[None, keys]) & (own != _NO_CLASS)
+        classes = self.of_queries[queries, None]
+        same: NDArray[np.bool_] = (classes == self.of_keys[None, keys]) & (classes != _NO_CLASS)
         rows = np.arange(queries.start, queries.stop)
         left_out = rows + self.offset - keys.start
         there = (left_out >= 0) & (left_out < same.shape[1])
@@ -361,22 +361,22 @@ def induction_targets(
     """
     known = (True,) * len(tokens) if known is None else known
     every = zip(tokens, words, known, strict=True)
-    own = _classes(token if word is not None and is_known else None for token, word, is_known in every)
-    return TargetKeys(own, np.concatenate([[_NO_CLASS], own[:-1]]).astype(np.int32), offset=1)
+    classes = _classes(token if word is not None and is_known else None for token, word, is_known in every)
+    return TargetKeys(classes, np.concatenate([[_NO_CLASS], classes[:-1]]).astype(np.int32), offset=1)
 
 
 def same_token_targets(
     tokens: Sequence[str], words: Sequence[int | None], *, known: Sequence[bool] | None = None
 ) -> TargetKeys:
     """Find the other places of the query's token; words and known as in `induction_targets`."""
-    own = induction_targets(tokens, words, known=known).of_queries
-    return TargetKeys(own, own, offset=0)
+    classes = induction_targets(tokens, words, known=known).of_queries
+    return TargetKeys(classes, classes, offset=0)
 
 
 def same_word_targets(words: Sequence[int | None]) -> TargetKeys:
     """Find the other pieces of the query's word."""
-    own = _classes(words)
-    return TargetKeys(own, own, offset=0)
+    classes = _classes(words)
+    return TargetKeys(classes, classes, offset=0)
 
 
 def _classes(names: Iterable[Hashable]) -> _Classes:

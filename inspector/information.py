@@ -37,8 +37,8 @@ def entropy(rows: NDArray[Any]) -> NDArray[Any]:
     mass, largest = rows.sum(axis=-1, dtype=np.float64), rows.max(axis=-1).astype(np.float64)
     rest = np.clip(mass - largest, 0.0, 1 - np.finfo(np.float64).eps)
     exact = total + largest * np.log(np.maximum(largest, np.finfo(rows.dtype).tiny)) - (1 - rest) * np.log1p(-rest)
-    found: NDArray[Any] = np.where(np.abs(mass - 1) <= _ROUNDING, exact, total).astype(rows.dtype)
-    return found
+    entropies: NDArray[Any] = np.where(np.abs(mass - 1) <= _ROUNDING, exact, total).astype(rows.dtype)
+    return entropies
 
 
 def jensen_shannon(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,13 +11,13 @@ import pandas as pd
 from models.training.tiny.experiments import ALPHABET, LabRun, Side
 
 if TYPE_CHECKING:  # torch comes with the first training
-    from models.training.lab import LabReport, Result
+    from models.training.lab import LabReport, LabResult
 
 _BLOCK = 24  # digits in a line
 
 
-class Trained(Protocol):
-    """A training, whether it goes on (Course) or not (Result)."""
+class LabTraining(Protocol):
+    """A training, whether it goes on (Course) or not (LabResult)."""
 
     @property
     def side(self) -> Side:
@@ -35,51 +35,51 @@ class Trained(Protocol):
         ...
 
 
-def curves(trained: Iterable[Trained]) -> pd.DataFrame:
+def curves(trained: Iterable[LabTraining]) -> pd.DataFrame:
     """A row per report: side, seed, step, loss (nats per symbol), token_accuracy, exact_accuracy, seconds, and the
     induction score of the best head (of the task repeats, else NaN).
     """
     return pd.DataFrame(
         [
             (
-                *(one.side, one.run.seed, at.step, at.loss, at.token_accuracy, at.exact_accuracy, at.seconds),
+                *(training.side, training.run.seed, at.step, at.loss, at.token_accuracy, at.exact_accuracy, at.seconds),
                 nan if at.induction is None else at.induction,
             )
-            for one in trained
-            for at in one.curve
+            for training in trained
+            for at in training.curve
         ],
         columns=["side", "seed", "step", "loss", "token_accuracy", "exact_accuracy", "seconds", "induction"],
     )
 
 
-def layers(results: Iterable[Result]) -> pd.DataFrame:
+def layers(results: Iterable[LabResult]) -> pd.DataFrame:
     """A row per side, seed, measured step (0 before the first) and layer: gradient, size, mean, deviation, off.
 
-    The columns are those of `models.training.tiny.depth.LayerState`; place counts the layers, an encoder's first.
+    The columns are the fields of `models.training.tiny.depth.LayerState`; place counts the layers, an encoder's first.
     """
     return pd.DataFrame(
         [
             (
-                *(one.side, one.run.seed, step, place, f"{state.stream} {state.layer}"),
+                *(result.side, result.run.seed, step, place, f"{state.stream} {state.layer}"),
                 *(state.gradient, state.size, state.mean, state.deviation, state.off),
             )
-            for one in results
-            for step, states in ((0, one.start), *((at.step, at.layers) for at in one.curve))
+            for result in results
+            for step, states in ((0, result.start), *((at.step, at.layers) for at in result.curve))
             for place, state in enumerate(states)
         ],
         columns=["side", "seed", "step", "place", "layer", "gradient", "size", "mean", "deviation", "off"],
     )
 
 
-def accuracies(results: Iterable[Result]) -> pd.DataFrame:
+def accuracies(results: Iterable[LabResult]) -> pd.DataFrame:
     """A row per side and tested length: times (trained lengths), digits, seeds, and over these the mean, smallest and
     largest share of digits that are right (token) and of texts without a mistake (exact). Diverged runs are left out.
     """
     rows = pd.DataFrame(
         [
-            (one.side, trial.times, len(trial.digits), trial.token_accuracy, trial.exact_accuracy)
-            for one in results
-            for trial in one.trials
+            (result.side, trial.times, len(trial.digits), trial.token_accuracy, trial.exact_accuracy)
+            for result in results
+            for trial in result.trials
         ],
         columns=["side", "times", "digits", "token", "exact"],
     )
@@ -95,25 +95,25 @@ def accuracies(results: Iterable[Result]) -> pd.DataFrame:
     ).reset_index()
 
 
-def places(results: Iterable[Result]) -> pd.DataFrame:
+def places(results: Iterable[LabResult]) -> pd.DataFrame:
     """A row per side, seed, tested length and place of the answer: times, place (from 1), right (a share of the texts).
 
     Empty for tasks whose answers are not all of one length.
     """
     return pd.DataFrame(
         [
-            (one.side, one.run.seed, trial.times, place, right)
-            for one in results
-            for trial in one.trials
+            (result.side, result.run.seed, trial.times, place, right)
+            for result in results
+            for trial in result.trials
             for place, right in enumerate(trial.places, start=1)
         ],
         columns=["side", "seed", "times", "place", "right"],
     )
 
 
-def seeds(trained: Sequence[Trained]) -> int:
+def seeds(trained: Sequence[LabTraining]) -> int:
     """Count the seeds of each side; where a stop left the sides with different numbers, the smaller number."""
-    sides = [one.side for one in trained]
+    sides = [training.side for training in trained]
     return min(sides.count(side) for side in set(sides))
 
 
@@ -131,11 +131,11 @@ def spelled(rows: dict[str, Sequence[int]], *, wanted: Sequence[int], asked: Seq
         for name, symbols in rows.items():
             answers = name in get_args(Side)
             places = list(zip(symbols[part], wanted[part], counts[part], strict=True))
-            said = "".join(ALPHABET[symbol] if count or not answers else "·" for symbol, _, count in places)
-            lines.append(f"{name:{wide}}{said}")
+            answer = "".join(ALPHABET[symbol] if count or not answers else "·" for symbol, _, count in places)
+            lines.append(f"{name:{wide}}{answer}")
             if answers:
                 lines.append(
-                    " " * wide + "".join("^" if count and said != right else " " for said, right, count in places)
+                    " " * wide + "".join("^" if count and written != right else " " for written, right, count in places)
                 )
         blocks.append("\n".join(line.rstrip() for line in lines if line.strip()))
     return "\n\n".join(blocks)

@@ -13,13 +13,13 @@ from models.training.tiny.experiments import Experiment, Side, Task
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.lab import Trained
-    from models.training.lab import Result, Trial
+    from inspector.lab import LabTraining
+    from models.training.lab import LabResult, Trial
     from models.training.tiny.depth import LayerState
 
 
 @dataclass(frozen=True)
-class Progress:
+class SeedProgress:
     """The seed that is trained now, its step of `steps`, and the share of texts without a mistake, by side.
 
     The share is of the texts of the last report; a side without a report yet is missing.
@@ -32,7 +32,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Tested:
+class SideTests:
     """The tests of one side, means over its `seeds`: share of texts right, and of digits, at the trained length.
 
     longer: share of texts right by multiple of the trained length. induction: of the task repeats, the induction score
@@ -51,11 +51,11 @@ class Tested:
 class Verdict:
     """The tests of A and B after their training, on `tried` texts of each length.
 
-    sides: those that could be tested; reached: the fewest and the most steps of one of their trainings, of `steps`;
+    sides: the sides that could be tested; reached: the fewest and the most steps of one of their trainings, of `steps`;
     values: what each side has where the two differ, by the switch's name; task: what was learned.
     """
 
-    sides: dict[Side, Tested]
+    sides: dict[Side, SideTests]
     reached: tuple[int, int]
     steps: int
     tried: int
@@ -79,10 +79,10 @@ class Depth:
 
 
 @dataclass(frozen=True)
-class Places:
+class AnswerPlaces:
     """The places of one side's answer, counted from 1, with the share of texts that are right there: means over seeds.
 
-    worst: the first of those with the smallest share.
+    worst: the place with the smallest share, the first of equals.
     """
 
     of: int
@@ -91,7 +91,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Ended:
+class LastReport:
     """The last report of one training: its side and seed, the step and the loss (nats per digit)."""
 
     side: Side
@@ -101,40 +101,40 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Unfinished:
+class UnfinishedTrainings:
     """The trainings that a stop kept from their `steps`: where each `stopped` is, and how many of all did not begin."""
 
-    stopped: tuple[Ended, ...]
+    stopped: tuple[LastReport, ...]
     steps: int
     missing: int
     trainings: int
 
 
-def progress(trained: Iterable[Trained]) -> Progress | None:
+def progress(trained: Iterable[LabTraining]) -> SeedProgress | None:
     """Tell how far the last seed is; None before the first report."""
-    reported = [one for one in trained if one.curve]
+    reported = [training for training in trained if training.curve]
     if not reported:
         return None
-    seed = max(one.run.seed for one in reported)
-    now = [one for one in reported if one.run.seed == seed]
-    return Progress(
+    seed = max(training.run.seed for training in reported)
+    now = [training for training in reported if training.run.seed == seed]
+    return SeedProgress(
         seed=seed,
-        step=max(one.curve[-1].step for one in now),
+        step=max(training.curve[-1].step for training in now),
         steps=now[0].run.steps,
-        right={one.side: one.curve[-1].exact_accuracy for one in now},
+        right={training.side: training.curve[-1].exact_accuracy for training in now},
     )
 
 
-def verdict(experiment: Experiment, results: Sequence[Result]) -> Verdict | None:
+def verdict(experiment: Experiment, results: Sequence[LabResult]) -> Verdict | None:
     """Sum the tests up; None where neither side could be tested."""
     from models.training.lab import TRIED  # with torch, which the training has loaded
 
     sides = {}
     for side in get_args(Side):
-        tests = [one.trials for one in results if one.side == side and one.trials]
+        tests = [result.trials for result in results if result.side == side and result.trials]
         if tests:
             first = [trials[0] for trials in tests]
-            sides[side] = Tested(
+            sides[side] = SideTests(
                 seeds=len(tests),
                 texts=fmean(trial.exact_accuracy for trial in first),
                 digits=fmean(trial.token_accuracy for trial in first),
@@ -146,7 +146,7 @@ def verdict(experiment: Experiment, results: Sequence[Result]) -> Verdict | None
             )
     if not sides:
         return None
-    reached = [one.curve[-1].step for one in results if one.trials]
+    reached = [result.curve[-1].step for result in results if result.trials]
     return Verdict(
         sides=sides,
         reached=(min(reached), max(reached)),
@@ -157,25 +157,28 @@ def verdict(experiment: Experiment, results: Sequence[Result]) -> Verdict | None
     )
 
 
-def depth(results: Iterable[Result]) -> dict[Side, Depth]:
+def depth(results: Iterable[LabResult]) -> dict[Side, Depth]:
     """Compare the layers before training with those at the end, by side, where they were measured."""
-    found: dict[Side, Depth] = {}
+    depths: dict[Side, Depth] = {}
     for side in get_args(Side):
         pairs = []
-        for one in results:
-            measured = [at for at in one.curve if at.layers]
-            if one.side == side and one.start and measured:
-                pairs.append((measured[-1].step, one.start, measured[-1].layers))
+        for result in results:
+            measured = [at for at in result.curve if at.layers]
+            if result.side == side and result.start and measured:
+                pairs.append((measured[-1].step, result.start, measured[-1].layers))
         if not pairs:
             continue
         steps, before, after = zip(*pairs, strict=True)
-        found[side] = Depth(
+        depths[side] = Depth(
             step=max(steps),
             first_gradient=(median(map(_ratio, before)), median(map(_ratio, after))) if len(before[0]) > 1 else None,
-            deviation=(median(one[-1].deviation for one in before), median(one[-1].deviation for one in after)),
-            off=median(fmean(layer.off for layer in one) for one in after),
+            deviation=(
+                median(layers[-1].deviation for layers in before),
+                median(layers[-1].deviation for layers in after),
+            ),
+            off=median(fmean(layer.off for layer in layers) for layers in after),
         )
-    return found
+    return depths
 
 
 def writes(experiment: Experiment) -> bool:
@@ -194,17 +197,17 @@ def aligned(trial: Trial, task: Task) -> tuple[int, int, int] | None:
     steps = len(trial.wanted)
     wanted = range(1, steps + 1) if task == "copy" else range(steps, 0, -1)  # a mark stands before the text
     away = [abs(int(row.argmax()) - place) for row, place in zip(trial.attention["cross"][0][0], wanted, strict=True)]
-    return sum(one == 0 for one in away), sum(one <= 1 for one in away), steps
+    return sum(step == 0 for step in away), sum(step <= 1 for step in away), steps
 
 
-def places(table: pd.DataFrame) -> dict[Side, Places]:
+def places(table: pd.DataFrame) -> dict[Side, AnswerPlaces]:
     """Find the first and the worst place of each side in a table of `inspector.lab.places` of one tested length."""
-    found: dict[Side, Places] = {}
+    by_side: dict[Side, AnswerPlaces] = {}
     for side in get_args(Side):
         means = table[table["side"] == side].groupby("place")["right"].mean()
         if len(means):
-            found[side] = Places(of=len(means), first=means[1], worst=(int(means.idxmin()), float(means.min())))
-    return found
+            by_side[side] = AnswerPlaces(of=len(means), first=means[1], worst=(int(means.idxmin()), float(means.min())))
+    return by_side
 
 
 def _ratio(layers: Sequence[LayerState]) -> float:
@@ -212,12 +215,12 @@ def _ratio(layers: Sequence[LayerState]) -> float:
     return layers[0].gradient / layers[-1].gradient if layers[-1].gradient else inf
 
 
-def diverged(trained: Iterable[Trained]) -> tuple[Ended, ...]:
+def diverged(trained: Iterable[LabTraining]) -> tuple[LastReport, ...]:
     """Find the trainings whose loss is no finite number any more."""
     return tuple(end for end in map(_ended, trained) if end is not None and not isfinite(end.loss))
 
 
-def unfinished(experiment: Experiment, results: Sequence[Result]) -> Unfinished | None:
+def unfinished(experiment: Experiment, results: Sequence[LabResult]) -> UnfinishedTrainings | None:
     """Find what a stop left short or not begun; None where every training reached its end or diverged."""
     ends = [end for end in map(_ended, results) if end is not None]
     stopped = tuple(end for end in ends if end.step < experiment.steps and isfinite(end.loss))
@@ -225,7 +228,7 @@ def unfinished(experiment: Experiment, results: Sequence[Result]) -> Unfinished 
     missing = trainings - len(results)
     if not stopped and not missing:
         return None
-    return Unfinished(stopped=stopped, steps=experiment.steps, missing=missing, trainings=trainings)
+    return UnfinishedTrainings(stopped=stopped, steps=experiment.steps, missing=missing, trainings=trainings)
 
 
 def _induction(trials: Sequence[Trial]) -> float | None:
@@ -234,9 +237,9 @@ def _induction(trials: Sequence[Trial]) -> float | None:
     return fmean(scores) if scores else None
 
 
-def _ended(trained: Trained) -> Ended | None:
+def _ended(trained: LabTraining) -> LastReport | None:
     """The last report of a training; None before the first."""
     if not trained.curve:
         return None
     last = trained.curve[-1]
-    return Ended(side=trained.side, seed=trained.run.seed, step=last.step, loss=last.loss)
+    return LastReport(side=trained.side, seed=trained.run.seed, step=last.step, loss=last.loss)

@@ -147,13 +147,15 @@ def _residuals(trace: Trace, stream: str) -> list[Residual]:
     why = next((it.reason for it in trace.refused if it.what == "residual stream" and it.name == stream), None)
     if why is not None:
         raise ValueError(f"the residual stream of {trace.model}'s {stream} is not known: {why}")
-    found = [Residual(stream, record.layer, trace.state(record)) for record in trace.states if record.stream == stream]
-    if not found:
+    residuals = [
+        Residual(stream, record.layer, trace.state(record)) for record in trace.states if record.stream == stream
+    ]
+    if not residuals:
         raise ValueError(
             f"the residual stream of {trace.model}'s {stream} was not recorded: this trace was saved before it was; "
             "record the text again"
         )
-    return found
+    return residuals
 
 
 def head_inputs(trace: Trace) -> Callable[[Floats], Floats]:

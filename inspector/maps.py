@@ -141,8 +141,8 @@ def arrange(
     Raises ValueError where nothing is left.
     """
     site = next(site for site in trace.sites if stream in (None, site.stream))
-    own = trace.read_by(site.stream)
-    source = trace.encoding if site.stream == "cross" else own
+    read = trace.read_by(site.stream)
+    source = trace.encoding if site.stream == "cross" else read
     queries, keys = (
         _groups(
             side,
@@ -150,7 +150,7 @@ def arrange(
             merge_words=merge_words,
             block=block if side is trace.encoding else range(0),
         )
-        for side in (own, source)
+        for side in (read, source)
     )
     return Arrangement(_with_predictions(queries, site), keys, renormalise=renormalise and hide_special)
 
@@ -191,9 +191,9 @@ def weights(trace: Trace, shown: Arrangement, *, layer: int, head: int | None, s
     """
     heads = range(trace.record_of(layer, stream, call=call).site.heads) if head is None else (head,)
     total = np.zeros((len(shown.queries.members), len(shown.keys.members)), np.float64)
-    for one in heads:
+    for number in heads:
 
-        def read(tokens: slice, head: int = one) -> Array:
+        def read(tokens: slice, head: int = number) -> Array:
             return trace.window(layer=layer, head=head, stream=stream, call=call, queries=tokens, keys=slice(None))
 
         total += rows(shown, read, queries=slice(None))[1]

@@ -20,7 +20,7 @@ MOST = 512  # tokens, the first, that are looked at
 
 
 @dataclass(frozen=True)
-class Mixed:
+class ChangedCells:
     """Tokens and dimensions of a sublayer's output that change with one number of one token's input.
 
     alone: whether the only token that changes is the one that was changed.
@@ -31,7 +31,9 @@ class Mixed:
     alone: bool
 
 
-def ffn(blocks: Blocks, network: nn.Module, *, stream: str, layer: int, position: int, dimension: int = 0) -> Mixed:
+def ffn(
+    blocks: Blocks, network: nn.Module, *, stream: str, layer: int, position: int, dimension: int = 0
+) -> ChangedCells:
     """Change one number of an FFN's input by the token's root mean square, and run the FFN on all tokens.
 
     Raises ValueError for a layer whose FFN is not shown, and for a position that is not among the first 512 tokens.
@@ -48,14 +50,14 @@ def ffn(blocks: Blocks, network: nn.Module, *, stream: str, layer: int, position
 
 def attention(
     trace: Trace, blocks: Blocks, network: nn.Module, *, stream: str, layer: int, position: int, dimension: int = 0
-) -> Mixed:
+) -> ChangedCells:
     """Change one number of attention's input, with the weights kept: through W_V, the sum by the weights A, and W_O.
 
     The output changes by sum_h A_h[:, position] x (W_V[dimension] of head h) W_O of head h. Raises ValueError as `ffn`
     does, and where W_V or W_O are not matrices of their own.
     """
-    found = next((one for one in blocks.of(stream) if one.layer == layer), None)
-    roles = {} if found is None else dict(reversed(found.matrices))
+    layer_record = next((record for record in blocks.of(stream) if record.layer == layer), None)
+    roles = {} if layer_record is None else dict(reversed(layer_record.matrices))
     if "v" not in roles or "out" not in roles:
         raise ValueError(f"W_V and W_O of layer {layer} are not matrices of their own")
     weights = trace.attention(layer=layer, stream=stream)[:, :MOST]  # [H, Q, T]
@@ -75,7 +77,7 @@ def _check(position: int, tokens: int) -> None:
         raise ValueError(f"position is {position}; it can be 0 to {tokens - 1}")
 
 
-def _counted(change: NDArray[np.floating[Any]], position: int) -> Mixed:
+def _counted(change: NDArray[np.floating[Any]], position: int) -> ChangedCells:
     """Count the rows and the columns of a change [Q, D] that hold a number other than 0."""
     rows = np.flatnonzero((change != 0).any(axis=1))
-    return Mixed(len(rows), int((change != 0).any(axis=0).sum()), alone=rows.tolist() == [position])
+    return ChangedCells(len(rows), int((change != 0).any(axis=0).sum()), alone=rows.tolist() == [position])

@@ -21,7 +21,7 @@ _ROUNDING = 1e-9  # nats: distances that differ by less are equal
 
 
 @dataclass(frozen=True)
-class Pair:
+class MapPair:
     """Two maps between the same tokens or words.
 
     moved: the share of a query's weight that lies on other keys, 1/2 sum_j |a - b| of rows that sum to 1, mean over
@@ -42,7 +42,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Match:
+class HeadMatch:
     """Two heads and how far apart they are, in nats."""
 
     a: HeadPlace
@@ -51,7 +51,7 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Heads:
+class PairedHeads:
     """Heads of two recordings, or of one, by how alike they attend.
 
     best: the nearest pair. pairs: how many there are, `nearest` how many of them are as near as the best but for
@@ -60,7 +60,7 @@ class Heads:
     recording, which are paired with each other and never with themselves.
     """
 
-    best: Match
+    best: HeadMatch
     pairs: int
     nearest: int
     median: float
@@ -69,31 +69,31 @@ class Heads:
     among: bool
 
 
-def pair(a: Array, b: Array, *, queries: Sequence[str], keys: Sequence[str]) -> Pair:
+def pair(a: Array, b: Array, *, queries: Sequence[str], keys: Sequence[str]) -> MapPair:
     """Read two maps [queries, keys] between the same tokens or words."""
     row, column = np.unravel_index(np.abs(a - b).argmax(), a.shape)
     both = (a.sum(axis=-1) > 0) & (b.sum(axis=-1) > 0)
     moved = np.abs(shares(a[both]) - shares(b[both])).sum(axis=-1).mean() / 2 if both.any() else 1.0
     cell = int(row), int(column)
-    return Pair(float(moved), named(queries, cell[0]), named(keys, cell[1]), float(a[cell]), float(b[cell]))
+    return MapPair(float(moved), named(queries, cell[0]), named(keys, cell[1]), float(a[cell]), float(b[cell]))
 
 
-def heads(found: CrossDistances | HeadDistances) -> Heads:
+def heads(distances: CrossDistances | HeadDistances) -> PairedHeads:
     """Read the distances between the heads of two recordings, or of one, which has two or more."""
-    table = head_distances.matches(found)
+    table = head_distances.matches(distances)
     first = table.iloc[0]
     a, b = (tuple(int(first[f"{side}_{name}"]) for name in ("layer", "head", "call")) for side in "ab")
-    among = isinstance(found, HeadDistances)
-    every = found.values[np.triu_indices(len(found.values), 1)] if among else found.values
+    among = isinstance(distances, HeadDistances)
+    every = distances.values[np.triu_indices(len(distances.values), 1)] if among else distances.values
     best, median = (
         value if value > _ROUNDING else 0.0 for value in (float(first["distance"]), float(np.median(every)))
     )
-    return Heads(
-        best=Match((a[0], a[1], a[2]), (b[0], b[1], b[2]), best),
+    return PairedHeads(
+        best=HeadMatch((a[0], a[1], a[2]), (b[0], b[1], b[2]), best),
         pairs=every.size,
         nearest=int((every <= best + _ROUNDING).sum()),
         median=median,
         mutual=int(table["mutual"].sum()) * (2 if among else 1),
-        count=len(found.values),
+        count=len(distances.values),
         among=among,
     )

@@ -1,7 +1,7 @@
 """Two numbers for each row of a head's map: the entropy of the row, and the offset that turns its weights into scores.
 
 softmax: ln A_ij = s_ij - ln sum_k exp(s_ik), so score and logarithm of the weight differ by the same number in a whole
-row. With that number a reader of the weights knows every score, which is how a page shows both.
+row. A page that has the weights and this number can show every score too.
 """
 
 from __future__ import annotations

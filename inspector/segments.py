@@ -35,10 +35,10 @@ ABSOLUTE = ("sinusoidal", "learned")  # positions that begin anew with each segm
 
 
 @dataclass(frozen=True, eq=False)
-class Segmented:
+class SegmentedText:
     """A text of T tokens, read in segments and whole.
 
-    changed, at_most: of each token, how far the numbers of its last hidden state are from those of one pass: the
+    changed, at_most: of each token, how far the numbers of its last hidden state are from the numbers of one pass: the
     largest difference, as a share of the largest number of all tokens, [T]; with this memory, and with one as long as
     the text. maps: [H, T, T] of each layer, read in segments. reach: how many tokens before it each token can depend
     on, [T].
@@ -128,15 +128,15 @@ def reader(loaded: LoadedModel) -> Decoder:
             f"{loaded.card.id} {what}: memory over segments goes from left to right in one text, as a decoder reads; "
             "choose mini-gpt, or mini-gpt?positions=xl"
         )
-    own = loaded if isinstance(loaded.runner, OwnRunner) else models.own_implementation(loaded)
-    network = own.runner.network if isinstance(own.runner, OwnRunner) else None
+    readable = loaded if isinstance(loaded.runner, OwnRunner) else models.own_implementation(loaded)
+    network = readable.runner.network if isinstance(readable.runner, OwnRunner) else None
     if not isinstance(network, Decoder):
         raise ValueError(f"{loaded.card.id} is no decoder of one text; choose mini-gpt")
     return network
 
 
 @torch.inference_mode()
-def read(loaded: LoadedModel, ids: Sequence[int], *, segment: int, memory: int) -> Segmented:
+def read(loaded: LoadedModel, ids: Sequence[int], *, segment: int, memory: int) -> SegmentedText:
     """Read the tokens of a text in segments with a memory, and compare with one pass, all on the CPU.
 
     Raises ValueError for a model that cannot (see `reader`), for more than 192 tokens or none, and for a segment or
@@ -154,7 +154,7 @@ def read(loaded: LoadedModel, ids: Sequence[int], *, segment: int, memory: int) 
     count = len(decoder.layers)
     every = [weights(call).cpu() for call in calls]
     hidden = ~_seen(len(ids), segment=segment, memory=memory)
-    return Segmented(
+    return SegmentedText(
         segment=segment,
         memory=memory,
         positions=decoder.config.positions,
@@ -168,13 +168,13 @@ def read(loaded: LoadedModel, ids: Sequence[int], *, segment: int, memory: int) 
     )
 
 
-def table(found: Segmented, tokens: Sequence[str]) -> pd.DataFrame:
+def table(segmented: SegmentedText, tokens: Sequence[str]) -> pd.DataFrame:
     """List how far each token is from one pass, in percent, with the chosen memory and with one as long as the text.
 
-    tokens: those of the text, or more. Columns: memory ("chosen" | "whole"), position, token, difference.
+    tokens: the text's tokens, or more. Columns: memory ("chosen" | "whole"), position, token, difference.
     """
-    rows = {"position": range(found.tokens), "token": tokens[: found.tokens]}
-    kinds = (("chosen", found.changed), ("whole", found.at_most))
+    rows = {"position": range(segmented.tokens), "token": tokens[: segmented.tokens]}
+    kinds = (("chosen", segmented.changed), ("whole", segmented.at_most))
     return pd.concat(
         [pd.DataFrame({"memory": kind, **rows, "difference": 100 * values}) for kind, values in kinds],
         ignore_index=True,
@@ -182,10 +182,10 @@ def table(found: Segmented, tokens: Sequence[str]) -> pd.DataFrame:
 
 
 def _changed(hidden: Tensor, whole: Tensor) -> NDArray[np.float64]:
-    """Compare hidden states [1, T, D] with those of one pass [T, D] -> [T]."""
+    """Compare hidden states [1, T, D] with the states of one pass [T, D] -> [T]."""
     apart = (hidden[0].double().cpu() - whole).abs().amax(dim=-1) / whole.abs().max()
-    found: NDArray[np.float64] = apart.numpy()
-    return found
+    changed: NDArray[np.float64] = apart.numpy()
+    return changed
 
 
 def _seen(tokens: int, *, segment: int, memory: int) -> NDArray[np.bool_]:

@@ -19,15 +19,15 @@ ROLES = {"q": "W_Q", "k": "W_K", "v": "W_V", "out": "W_O", "gate": "gate", "up":
 
 
 @dataclass(frozen=True)
-class Nearest:
+class NearestRows:
     """A head's choice against its nearest row, over some positions: of how many the likeliest token's row is also the
     row nearest to the state (Euclidean).
 
-    own: with the rows as they are; equal: with all rows scaled to one length. positions: how many were looked at.
+    unscaled: with the rows as they are; equal: with all rows scaled to one length. positions: how many were looked at.
     shortest, longest: of the rows.
     """
 
-    own: int
+    unscaled: int
     equal: int
     positions: int
     shortest: float
@@ -35,7 +35,7 @@ class Nearest:
 
 
 @dataclass(frozen=True)
-class Heads:
+class HeadsSideBySide:
     """Comparison of heads side by side with heads added up, at one token.
 
     sides: the largest difference between the heads side by side times W_O and the sum of each head times its own rows
@@ -63,7 +63,7 @@ def storages(blocks: Blocks, *, stream: str, head: str = "") -> pd.DataFrame:
     for layer in blocks.of(stream):
         seen: dict[str, int] = {}
         for role, matrix in layer.matrices:
-            words = "+".join(ROLES.get(one, one) for one in role.split("+")) or "other"
+            words = "+".join(ROLES.get(part, part) for part in role.split("+")) or "other"
             seen[words] = seen.get(words, 0) + 1
             named = words if seen[words] == 1 else f"{words} {seen[words]}"
             listed.append((f"layer {layer.layer}", named, matrix.name))
@@ -87,14 +87,14 @@ def keys_from_values(layer: LayerRecord, network: nn.Module) -> float | None:
     key, value = layer.matrix("k"), layer.matrix("v")
     if key is None or value is None:
         return None
-    a, b = (one.weight(network).double().cpu() for one in (key, value))
+    a, b = (matrix.weight(network).double().cpu() for matrix in (key, value))
     if a.shape != b.shape:
         return None
     size = float(((a.square().sum() + b.square().sum()) / 2).sqrt())
     return float((a - b).norm()) / size if size else 0.0
 
 
-def nearest(head: HeadRecord, network: nn.Module) -> Nearest:
+def nearest(head: HeadRecord, network: nn.Module) -> NearestRows:
     """Compare a head's choice with its nearest row: they are the same where all rows have one length.
 
     |x - e|^2 = |x|^2 - 2 x e + |e|^2, so the largest product x e is the smallest distance only for equal |e|. The
@@ -110,7 +110,7 @@ def nearest(head: HeadRecord, network: nn.Module) -> Nearest:
 
     unit = rows / sizes.clamp(min=1e-30)[:, None]
     equal = x @ unit.T
-    return Nearest(
+    return NearestRows(
         same(products, sizes.square()),
         same(equal, torch.ones_like(sizes)),
         len(x),
@@ -119,7 +119,7 @@ def nearest(head: HeadRecord, network: nn.Module) -> Nearest:
     )
 
 
-def heads(trace: Trace, layer: LayerRecord, network: nn.Module, *, mixed: NDArray[np.float64]) -> Heads:
+def heads(trace: Trace, layer: LayerRecord, network: nn.Module, *, mixed: NDArray[np.float64]) -> HeadsSideBySide:
     """Compare heads side by side with heads added up. mixed: the heads' sums of values at one token, [H, E].
 
     Raises ValueError for a layer without a W_O that takes the heads side by side, or with one head.
@@ -137,7 +137,7 @@ def heads(trace: Trace, layer: LayerRecord, network: nn.Module, *, mixed: NDArra
     length = max(float(np.linalg.norm(whole)), 1e-30)
     first = weight.reshape(count, width, -1)[0]
     rank = int(np.linalg.matrix_rank(weight)) if max(weight.shape) <= _LARGEST else None
-    return Heads(
+    return HeadsSideBySide(
         float(np.abs(whole - parts).max() / max(float(np.abs(whole).max()), 1e-30)),
         float(np.linalg.norm(other.reshape(-1) @ weight - whole)) / length,
         float(np.linalg.norm((other.sum(axis=0) - mixed.sum(axis=0)) @ first)) / length,

@@ -21,7 +21,7 @@ _MORE = 1e-5  # weight: heads nearer than this are told as equal
 
 
 @dataclass(frozen=True)
-class Link:
+class TokenLink:
     """The share of its attention that a query gives to a key, see `WeightBlock.shares`.
 
     query, key: their tokens; between two texts the query is the token that is to be written. at: their positions.
@@ -42,12 +42,12 @@ class Link:
 
 def of_every_head(trace: Trace, *, stream: str, query: int, key: int) -> Mapping[tuple[int, int], Array]:
     """Compute the share that each head gives from a query to a key: (layer, call) -> float32 [H]."""
-    found = {}
+    shares = {}
     for site in trace.sites_of(stream):
         record = trace.record_of(site.layer, stream, call=site.call)
         row, column = slice(query, query + 1), slice(key, key + 1)
-        found[site.layer, site.call] = recompute.window(record, "shares", queries=row, keys=column)[:, 0, 0]
-    return found
+        shares[site.layer, site.call] = recompute.window(record, "shares", queries=row, keys=column)[:, 0, 0]
+    return shares
 
 
 class Strongest:
@@ -61,19 +61,19 @@ class Strongest:
     def __init__(self, trace: Trace, site: AttentionSite) -> None:
         self._site = site
         self._between = site.stream == "cross"
-        own = trace.read_by(site.stream)
-        source = trace.encoding if self._between else own
+        read = trace.read_by(site.stream)
+        source = trace.encoding if self._between else read
         # Between two texts a query stands for the token that it has to write.
-        self._query_words = np.array([-1 if word is None else word for word in own.words])
+        self._query_words = np.array([-1 if word is None else word for word in read.words])
         self._key_words = np.array([-1 if word is None else word for word in source.words])
         names = site.predicted if self._between and site.predicted is not None else site.queries
-        of_text = (True,) * len(names) if self._between else [not one for one in own.special]
+        of_text = (True,) * len(names) if self._between else [not special for special in read.special]
         self._names = names
         self._queries = np.array([_is_word(name) and inside for name, inside in zip(names, of_text, strict=True)])
         self._keys = np.array(
             [_is_word(name) and not special for name, special in zip(site.keys, source.special, strict=True)]
         )
-        self._found: dict[bool, list[tuple[float, int, int]]] = {True: [], False: []}
+        self._links: dict[bool, list[tuple[float, int, int]]] = {True: [], False: []}
 
     def see(self, block: WeightBlock) -> None:
         """Look at a block of the head (H = 1)."""
@@ -84,37 +84,39 @@ class Strongest:
             allowed = allowed & (self._query_words[rows][:, None] != self._key_words[columns])
             apart = allowed & (np.abs(rows[:, None] - columns) > 1)
         for far, mask in ((True, apart), (False, allowed)):
-            weights, found = np.where(mask, block.shares[0], np.float32(0)).ravel(), self._found[far]
-            stronger = np.flatnonzero(weights > (found[-1][0] if len(found) == _TRIED else 0))
+            weights, strongest = np.where(mask, block.shares[0], np.float32(0)).ravel(), self._links[far]
+            stronger = np.flatnonzero(weights > (strongest[-1][0] if len(strongest) == _TRIED else 0))
             if len(stronger) > _TRIED:
                 stronger = stronger[np.argpartition(weights[stronger], -_TRIED)[-_TRIED:]]
             for place in stronger.tolist():
                 row, column = divmod(place, len(columns))
-                found.append((float(weights[place]), int(rows[row]), int(columns[column])))
-            self._found[far] = sorted(found, key=lambda one: (-one[0], *one[1:]))[:_TRIED]
+                strongest.append((float(weights[place]), int(rows[row]), int(columns[column])))
+            self._links[far] = sorted(strongest, key=lambda link: (-link[0], *link[1:]))[:_TRIED]
 
-    def result(self, trace: Trace, head: int) -> Link | None:
+    def result(self, trace: Trace, head: int) -> TokenLink | None:
         """Choose the link to tell: of the strongest, the first in which no other head is stronger, if it is STRONG.
 
         Else the strongest; None where the text has no two words to link.
         """
-        far, every = self._found[True], self._found[False]
+        far, every = self._links[True], self._links[False]
         chosen = far if far and far[0][0] >= STRONG else every
         first = None
-        for weight, *at in chosen[:1] + [one for one in chosen[1:] if one[0] >= STRONG]:
+        for weight, *at in chosen[:1] + [link for link in chosen[1:] if link[0] >= STRONG]:
             link = self._link(trace, head, weight, at)
             if link.most:
                 return link
             first = first or link
         return first
 
-    def _link(self, trace: Trace, head: int, weight: float, at: list[int]) -> Link:
+    def _link(self, trace: Trace, head: int, weight: float, at: list[int]) -> TokenLink:
         site, (query, key) = self._site, at
         given = of_every_head(trace, stream=site.stream, query=query, key=key)
-        own = (site.layer, site.call)
-        rest = np.concatenate([np.delete(one, head) if place == own else one for place, one in given.items()])
+        place_of_head = (site.layer, site.call)
+        rest = np.concatenate(
+            [np.delete(shares, head) if place == place_of_head else shares for place, shares in given.items()]
+        )
         others = float(rest.max()) if rest.size else None
-        return Link(named(self._names, query), named(site.keys, key), (query, key), weight, others)
+        return TokenLink(named(self._names, query), named(site.keys, key), (query, key), weight, others)
 
 
 def _is_word(token: str) -> bool:

@@ -1,6 +1,6 @@
 """The history of a training: learning rate beside other schedules, curves, heads and matrices at recorded moments.
 
-What is read here was written by a training (`models.training.history`); no model runs, and no torch is needed.
+A training wrote the files that are read here (`models.training.history`); no model runs, and no torch is needed.
 
 Shapes: M moments, H heads, Q query positions, T key positions.
 """
@@ -53,7 +53,7 @@ def least_loss(label_smoothing: float, *, vocabulary: int) -> float:
 def measures(replay: Replay, *, sentence: int, stream: str) -> pd.DataFrame:
     """Measure every head on a sentence at every moment, a row per step, layer and head, with the head's label.
 
-    The measures are those of `heads.measure`; the maps are in half precision, so they hold to about 1e-3.
+    The measures are the ones of `heads.measure`; the maps are in half precision, so they hold to about 1e-3.
     """
     keys = replay.sentences[sentence].tokens(stream)[1]
     tables = []
@@ -81,7 +81,7 @@ def norms(replay: Replay) -> pd.DataFrame:
 
 
 def growth(replay: Replay, *, stream: str) -> pd.DataFrame:
-    """The growth of every matrix of a stream's layers, then of those outside: a row per matrix, a column per moment.
+    """The growth of every matrix, in a stream's layers and then outside: a row per matrix, a column per moment.
 
     The index names the matrix, "layer 0 attention q", and the columns are the steps. The attention of a decoder over a
     source belongs to the stream "cross", that over itself to "decoder".

@@ -36,8 +36,8 @@ def text_config(config: Any) -> Any:
 
 def stack_config(config: Any, stack: Stack) -> Any:
     """The configuration of one stack of an encoder-decoder; the whole configuration where the sizes stand there."""
-    own = getattr(config, stack, None)
-    return own.get_text_config() if isinstance(own, PreTrainedConfig) else config
+    nested = getattr(config, stack, None)
+    return nested.get_text_config() if isinstance(nested, PreTrainedConfig) else config
 
 
 def stack_configs(config: Any) -> tuple[Any, ...]:
@@ -124,8 +124,8 @@ def check_counts(part: Any) -> None:
 def head_counts(config: Any) -> frozenset[int]:
     """Return every H that the configuration names."""
     names = ("num_attention_heads", "encoder_attention_heads", "decoder_attention_heads")
-    found = (getattr(own, name, None) for own in stack_configs(config) for name in names)
-    return frozenset(int(heads) for heads in found if heads is not None)
+    counts = (getattr(part, name, None) for part in stack_configs(config) for name in names)
+    return frozenset(int(heads) for heads in counts if heads is not None)
 
 
 def kv_head_count(config: Any) -> int | None:

@@ -42,9 +42,10 @@ class Decoding:
 class DecodedStep:
     """One new token of one text, as the model was run for it.
 
-    logits [V]: the model's own, on the CPU; scores [V]: what the token was chosen by: the logits after the rules of the
-    model's generation_config and, where it is drawn, after temperature and cuts; -inf what cannot be chosen.
-    flops: of the decoder's matrix products, counted as they ran; cache_bytes: what its cache holds after the step.
+    logits [V]: the model's own, on the CPU; scores [V]: the numbers that the token was chosen by: the logits after the
+    rules of the model's generation_config and, where it is drawn, after temperature and cuts; -inf for a token that
+    cannot be chosen. flops: of the decoder's matrix products, counted as they ran; cache_bytes: what its cache holds
+    after the step.
     """
 
     logits: Tensor
@@ -61,8 +62,8 @@ Watch = Callable[[DecodedStep], None]
 class BeamStep:
     """The N continuations that one step of a beam search kept, the likeliest first; each tensor [N].
 
-    rows: which text each goes on from, of those of the step before that are not over; tokens: the token it adds;
-    total: log probability of all its new tokens; scores: that over the length penalty; over: whether it has ended.
+    rows: which unfinished text of the step before each goes on from; tokens: the token it adds; total: log probability
+    of all its new tokens; scores: that over the length penalty; over: whether it has ended.
     """
 
     rows: Tensor
@@ -77,7 +78,7 @@ LengthPenalty = Literal["wu", "power"]
 
 
 @dataclass(frozen=True)
-class Found:
+class BeamAnswer:
     """The answer of a beam search: the new tokens' ids, and their score.
 
     open_could_win: the texts that had not ended when the search stopped could have been the answer as well.

@@ -20,8 +20,8 @@ from models.formatting import one_line
 def is_failure(error: BaseException) -> bool:
     """Return True for a failure: any Exception, or a panic of a library in Rust, such as tokenizers or safetensors.
 
-    A panic is no Exception, and the class has no name to import. What else is none, such as KeyboardInterrupt and the
-    ends of Streamlit's runs, is no failure.
+    A panic is no Exception, and the class has no name to import. KeyboardInterrupt and the ends of Streamlit's runs are
+    neither, so they are no failures.
     """
     return isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"
 

@@ -106,12 +106,12 @@ def _read(field: str, text: str) -> int | bool | Path:
         return _folder(text)
     if field == "hub":
         return flag(field, text)
-    found = _NUMBER.fullmatch(text.replace(",", "").replace("_", ""))
-    if found is None:
+    match = _NUMBER.fullmatch(text.replace(",", "").replace("_", ""))
+    if match is None:
         example = "a number of bytes, such as 2GB" if field.endswith("_bytes") else "a whole number, such as 2000"
         raise ValueError(f"{variable(field)} is {text[:100]!a}; write {example}")
-    unit = found[2].upper().replace("I", "i")
-    if unit not in _UNITS or not (number := int(found[1]) * _UNITS[unit]):
+    unit = match[2].upper().replace("I", "i")
+    if unit not in _UNITS or not (number := int(match[1]) * _UNITS[unit]):
         raise ValueError(
             f"{variable(field)} is {text[:100]!a}; write a number above 0 with K, M, G, T, or none of them"
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from models.decoding import BeamStep, Decoding, Found, LengthPenalty, Watch
+    from models.decoding import BeamAnswer, BeamStep, Decoding, LengthPenalty, Watch
     from models.tokenizers import Encoding
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
@@ -97,13 +97,13 @@ class Runner(Protocol):
         new_tokens: int,
         length_penalty: float | None = None,
         watch: Callable[[BeamStep], None],
-    ) -> Found:
+    ) -> BeamAnswer:
         """Search with beams for the text after ids [1, T], and report every step; length_penalty: None for its own."""
 
     def predict(self, hidden: Tensor) -> Tensor:
         """Turn the last hidden state [B, T, D] into logits [B, T, V].
 
-        The logits are those of the token at that position (a masked language model), or of the next token.
+        The logits predict the token at that position (a masked language model), or the next token.
         """
 
 

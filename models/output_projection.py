@@ -32,7 +32,7 @@ _TOKENS = 4  # of the text that is run: enough for heads to differ
 _TOLERANCE = 1e-5  # of the largest entry; float32 keeps seven digits
 _HALF_TOLERANCE = 2  # of a half precision's last digit, at the largest entry
 
-_found: WeakKeyDictionary[nn.Module, Mapping[ProjectionPlace, OutputProjection]] = WeakKeyDictionary()
+_projections: WeakKeyDictionary[nn.Module, Mapping[ProjectionPlace, OutputProjection]] = WeakKeyDictionary()
 _finding = Lock()
 
 
@@ -54,9 +54,9 @@ def find(loaded: LoadedModel) -> Mapping[ProjectionPlace, OutputProjection]:
     shows no attention call at all.
     """
     with _finding:
-        if loaded.network not in _found:
-            _found[loaded.network] = MappingProxyType(_find(loaded))
-        return _found[loaded.network]
+        if loaded.network not in _projections:
+            _projections[loaded.network] = MappingProxyType(_find(loaded))
+        return _projections[loaded.network]
 
 
 def _find(loaded: LoadedModel) -> dict[ProjectionPlace, OutputProjection]:
@@ -72,8 +72,8 @@ def _find(loaded: LoadedModel) -> dict[ProjectionPlace, OutputProjection]:
     if not calls:
         raise ValueError(f"{loaded.card.id} shows none of its attention, so it has no output projection to find")
     places = CallPlaces()
-    found: dict[ProjectionPlace, OutputProjection] = {}
-    for call, projection in zip(calls, products.found, strict=True):
+    projections: dict[ProjectionPlace, OutputProjection] = {}
+    for call, projection in zip(calls, products.projections, strict=True):
         layer, number = places.next(call.stream, call.layer)
         if projection is None and _projects_nothing(loaded.config):
             projection = _identity(call)
@@ -83,8 +83,8 @@ def _find(loaded: LoadedModel) -> dict[ProjectionPlace, OutputProjection]:
                 f"{layer} as they are seen, so what one head adds to the residual stream cannot be told; "
                 "choose a model whose attention goes through transformers' registry and ends in softmax(...) V W_O"
             )
-        found[call.stream, layer, number] = projection
-    return found
+        projections[call.stream, layer, number] = projection
+    return projections
 
 
 def _run_a_few_tokens(loaded: LoadedModel) -> None:
@@ -109,12 +109,12 @@ def _identity(call: AttentionCall) -> OutputProjection:
 class _MatrixProducts(TorchFunctionMode):
     """Finds the matrix product that takes the merged heads of each expected attention call.
 
-    found: one entry for each call, None until the call's product came.
+    projections: one entry for each call, None until the call's product came.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[OutputProjection | None] = []
+        self.projections: list[OutputProjection | None] = []
         self._waiting: dict[int, Tensor] = {}  # call -> its heads' output [B, H, Q, E]
 
     def expect(self, call: AttentionCall) -> None:
@@ -122,8 +122,8 @@ class _MatrixProducts(TorchFunctionMode):
         queries = call.query.shape[2]
         mask = None if call.mask is None else call.mask.rows(0, queries).to(call.query.device)
         heads, _ = call.function(call.query, call.key, call.value, mask, rows=slice(0, queries))
-        self._waiting[len(self.found)] = heads
-        self.found.append(None)
+        self._waiting[len(self.projections)] = heads
+        self.projections.append(None)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         product = _PRODUCTS.get(func)
@@ -137,7 +137,7 @@ class _MatrixProducts(TorchFunctionMode):
             projection = _projection(heads, x, weight.detach(), None if bias is None else bias.detach())
             if projection is not None:
                 bias = None if projection.bias is None else projection.bias.cpu()
-                self.found[call] = OutputProjection(projection.weight.cpu(), bias)
+                self.projections[call] = OutputProjection(projection.weight.cpu(), bias)
                 del self._waiting[call]
                 return
 

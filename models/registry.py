@@ -104,9 +104,10 @@ def own_implementation(loaded: LoadedModel) -> LoadedModel:
 def variant(loaded: LoadedModel, *, seed: int = 0, batch: Sequence[str] = (), **switches: Any) -> LoadedModel:
     """Put a model's weights under changed switches, the fields of `TransformerConfig`: variant(loaded, scale="none").
 
-    What fits keeps its weights, what is new is drawn from the seed (see `models.transformer.variants.under`); the card
-    says which share was drawn. A model of transformers is put into the own Transformer first. batch: texts whose tokens
-    give a new BatchNorm its statistics, in one pass; an encoder-decoder reads them beside what it makes of each itself.
+    Parameters that fit keep their weights, new parameters are drawn from the seed (see
+    `models.transformer.variants.under`); the card says which share was drawn. A model of transformers is put into the
+    own Transformer first. batch: texts whose tokens give a new BatchNorm its statistics, in one pass; an
+    encoder-decoder reads them beside what it makes of each itself.
 
     Raises ValueError for what is no switch, switches that do not fit each other, a Transformer that is too large (see
     `models.transformer.sizes`), or a BatchNorm without a batch.
@@ -117,13 +118,13 @@ def variant(loaded: LoadedModel, *, seed: int = 0, batch: Sequence[str] = (), **
     if loaded.card.redrawn is not None:
         raise ValueError(f"{loaded.card.id} is a variant itself: take the variant of the model, with all its switches")
     check_names(switches)
-    own = loaded if isinstance(loaded.runner, OwnRunner) else own_implementation(loaded)
-    assert isinstance(own.runner, OwnRunner)
-    config, changed = under_switches(own.config, switches)
+    base = loaded if isinstance(loaded.runner, OwnRunner) else own_implementation(loaded)
+    assert isinstance(base.runner, OwnRunner)
+    config, changed = under_switches(base.config, switches)
     new_statistics = takes_statistics(changed)
     if new_statistics and not batch:
         raise ValueError(f"norm {config.norm!r} takes its statistics from texts: pass them as `batch`")
-    network, redrawn = under(own.runner.whole, config, seed=seed)
+    network, redrawn = under(base.runner.whole, config, seed=seed)
     id = id_of(loaded.card.id, changed, seed=seed if redrawn else 0)
     summary = (
         f"{loaded.card.title}, in this project's own Transformer with "
@@ -131,10 +132,10 @@ def variant(loaded: LoadedModel, *, seed: int = 0, batch: Sequence[str] = (), **
         f"{100 * redrawn:.1f} % of the weights are drawn anew."
     )
     card = replace(loaded.card, id=id, title=f"{loaded.card.title}, a variant", summary=summary, redrawn=redrawn)
-    longest = min(own.max_tokens, config.max_positions)
-    made = own_model(card, network, own.tokenizer, max_tokens=longest, beams=own.runner.beams)
+    longest = min(base.max_tokens, config.max_positions)
+    made = own_model(card, network, base.tokenizer, max_tokens=longest, beams=base.runner.beams)
     if new_statistics:
-        take_statistics(network, lambda: _read_batch(made, batch, written_by=own))
+        take_statistics(network, lambda: _read_batch(made, batch, written_by=base))
     return made
 
 
@@ -152,11 +153,11 @@ def _read_batch(loaded: LoadedModel, batch: Sequence[str], *, written_by: Loaded
         return padded([[1] * len(row) for row in rows]).bool()
 
     encodings = [loaded.encode(text) for text in batch]
-    sources = [one.ids for one in encodings]
+    sources = [encoding.ids for encoding in encodings]
     if loaded.run_pair is None:
-        loaded.run(padded(sources), real(sources), padded([one.segments for one in encodings]))
+        loaded.run(padded(sources), real(sources), padded([encoding.segments for encoding in encodings]))
         return
-    targets = [written_by.generate_ids(one, new_tokens=2 * len(one)) for one in encodings]
+    targets = [written_by.generate_ids(source, new_tokens=2 * len(source)) for source in encodings]
     source, target = (padded(rows).to(input_device(loaded.network)) for rows in (sources, targets))
     loaded.network(source, target, source_keep=real(sources), target_keep=real(targets))
 
@@ -252,8 +253,8 @@ def _load_config(config: TransformerConfig, placement: Placement, *, tokenizer: 
             f"{' and '.join(f'{side:,}' for side in sides)}; make the vocabulary as large, or pass its tokenizer"
         )
     check_size(config)
-    own = network(config, seed=seed)
-    _place(own, placement)
+    built = network(config, seed=seed)
+    _place(built, placement)
     card = Card(
         id=CONFIGURED,
         title=f"Untrained {config.shape}",
@@ -263,7 +264,7 @@ def _load_config(config: TransformerConfig, placement: Placement, *, tokenizer: 
         shape=config.shape,
         trained=False,
     )
-    return own_model(card, own, tokenizer, max_tokens=config.max_positions)
+    return own_model(card, built, tokenizer, max_tokens=config.max_positions)
 
 
 def _untrained_tokenizer() -> Any:
@@ -303,9 +304,11 @@ def load_checkpoint(placement: Placement, *, card: Card, beams: int = 1) -> Load
     from models.checkpoints import FOLDER
     from models.checkpoints.store import STORED, read_checkpoint
 
-    found = read_checkpoint(FOLDER / card.id)
-    _place(found.network, placement, stored=STORED)
-    return own_model(card, found.network, found.tokenizer, max_tokens=found.config.max_positions, beams=beams)
+    checkpoint = read_checkpoint(FOLDER / card.id)
+    _place(checkpoint.network, placement, stored=STORED)
+    return own_model(
+        card, checkpoint.network, checkpoint.tokenizer, max_tokens=checkpoint.config.max_positions, beams=beams
+    )
 
 
 def _minilm_folder() -> Path:

@@ -5,7 +5,8 @@ settings.number("THREADS")  # 1
 settings.check()            # ValueError for the first variable that cannot be read, in a sentence
 ```
 
-Those that limit a model or a text make up `Limits` (models/limits.py), those that place a model `Placement`.
+The settings that limit a model or a text make up `Limits` (models/limits.py), the settings that place a model
+`Placement`.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def from_ids(tokenizer: Any, ids: Sequence[int]) -> Encoding:
 
 def substituted(tokenizer: Any, encoding: Encoding, ids: Mapping[int, int]) -> Encoding:
     """The same text with other tokens at some positions (position -> id); words, segments and the rest stay."""
-    changed = tuple(ids.get(position, own) for position, own in enumerate(encoding.ids))
+    changed = tuple(ids.get(position, id) for position, id in enumerate(encoding.ids))
     tokens = token_names(tokenizer, changed)
     return replace(encoding, ids=changed, tokens=tokens, unknown=changed.count(tokenizer.unk_token_id))
 
@@ -230,7 +230,7 @@ def _valid(text: str) -> str:
 
 
 def _words(words: list[int | None], sequences: list[int | None]) -> tuple[int | None, ...]:
-    """Number the words of a pair's second text after those of the first: each text counts from 0 by itself."""
+    """Number the words of a pair's second text after the first text's: each text counts from 0 by itself."""
     first = 1 + max((w for w, s in zip(words, sequences, strict=True) if s == 0 and w is not None), default=-1)
     return tuple(
         None if word is None else word + first * (sequence == 1)

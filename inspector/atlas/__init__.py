@@ -9,8 +9,8 @@ atlas = inspector.atlas.open("my-atlas")  # later
 ```
 
 A corpus is cut into blocks of texts (`planning`); each block is measured on its own (`block`, `measuring`), on
-processes or on any executor (`running`, `ray_cluster`), and all blocks are added up in their order (`merging`).
-What only reads an opened atlas, one head's numbers and texts, is the room `reading`.
+processes or on any executor (`running`, `ray_cluster`), and all blocks are added up in their order (`merging`). The
+room `reading` only reads an opened atlas, one head's numbers and texts.
 """
 
 from inspector.atlas.building import build

@@ -129,22 +129,22 @@ def _merge(chosen: argparse.Namespace) -> int:
 
 
 def _show(chosen: argparse.Namespace) -> int:
-    found = atlas.open(chosen.folder)
-    _print(found)
-    own = measures.find(chosen.measure)
-    table = found.table().sort_values(own.name, ascending=False, kind="stable").head(chosen.most)
-    print(table[["stream", "layer", "head", own.name]].to_string(index=False, float_format=lambda x: f"{x:.3g}"))
+    opened = atlas.open(chosen.folder)
+    _print(opened)
+    measure = measures.find(chosen.measure)
+    table = opened.table().sort_values(measure.name, ascending=False, kind="stable").head(chosen.most)
+    print(table[["stream", "layer", "head", measure.name]].to_string(index=False, float_format=lambda x: f"{x:.3g}"))
     return 0
 
 
-def _print(found: Atlas) -> None:
-    counted, manifest = found.counted, found.manifest
-    print(f"{manifest.model}, {len(found.heads):,} heads, over {counted.read:,} texts of {manifest.corpus}")
+def _print(opened: Atlas) -> None:
+    counted, manifest = opened.counted, opened.manifest
+    print(f"{manifest.model}, {len(opened.heads):,} heads, over {counted.read:,} texts of {manifest.corpus}")
     print(f"{counted.tokens:,} tokens; {counted.cut:,} texts were cut, {counted.unread:,} had nothing to read")
     if manifest.attribution:
         print(manifest.attribution)
-    if found.mixed:
-        print(f"Some blocks are of {'; '.join(found.mixed)}: numbers are equal to 1e-5, not to the bit.")
+    if opened.mixed:
+        print(f"Some blocks are of {'; '.join(opened.mixed)}: numbers are equal to 1e-5, not to the bit.")
 
 
 if __name__ == "__main__":

@@ -44,8 +44,8 @@ def sweep(folder: Path) -> None:
         return
     left = re.compile(rf"\..+-{re.escape(socket.gethostname())}-(\d+)")
     for path in folder.iterdir():
-        found = left.fullmatch(path.name)
-        if found and not _alive(int(found[1])):
+        match = left.fullmatch(path.name)
+        if match and not _alive(int(match[1])):
             shutil.rmtree(path, ignore_errors=True)
 
 

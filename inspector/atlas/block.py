@@ -49,7 +49,7 @@ class MeasureBlock:
     """A unit of work: measures one block of an atlas's plan. Called with the block's number; what is done stays.
 
     model: the id to load, or a loaded model, which stays in its process. allow_mixed: measure on a processor, or with
-    libraries, that are not those of the plan.
+    libraries, that the plan does not name.
     """
 
     folder: Path
@@ -62,11 +62,11 @@ class MeasureBlock:
         manifest = manifests.read(self.folder)
         loaded, grams = _model(self.model)
         check(manifest, loaded, allow_mixed=self.allow_mixed)
-        own = path(self.folder, number)
+        folder = path(self.folder, number)
         texts = planning.read_texts(self.folder, number, expected=manifest.blocks[number])
-        if not own.is_dir():
+        if not folder.is_dir():
             files = _measured(manifest, loaded, grams, texts)
-            _write(own, files, about=_about(manifest, loaded, number))
+            _write(folder, files, about=_about(manifest, loaded, number))
         return len(texts)
 
 
@@ -76,7 +76,7 @@ def path(folder: Path, number: int) -> Path:
 
 
 def check(manifest: Manifest, loaded: LoadedModel, *, allow_mixed: bool = False) -> None:
-    """Raise ValueError where blocks of this model, here, would not be those of the plan."""
+    """Raise ValueError where blocks of this model, here, would differ from the plan's."""
     if manifests.known_hash(loaded) != manifest.model_hash:
         raise ValueError(
             f"{loaded.card.id} has changed since the atlas was planned: its weights, configuration or tokenizer differ "
@@ -126,7 +126,7 @@ def _measured(
     """Measure the texts and return the block's files."""
     sites = manifest.head_sites
     ids = np.array(list(texts), np.int64)
-    inputs = {id: found for id, text in texts.items() if (found := _inputs(loaded, text)) is not None}
+    inputs = {id: inputs_of_text for id, text in texts.items() if (inputs_of_text := _inputs(loaded, text)) is not None}
     read = list(inputs)
     lengths = [(len(inputs[id].encoding), len(inputs[id].target or ())) for id in read]
     rows = {id: row for row, id in enumerate(texts)}
@@ -247,20 +247,20 @@ def _about(manifest: Manifest, loaded: LoadedModel, number: int) -> dict[str, ob
     }
 
 
-def _write(own: Path, files: Mapping[str, bytes], *, about: Mapping[str, object]) -> None:
+def _write(folder: Path, files: Mapping[str, bytes], *, about: Mapping[str, object]) -> None:
     """Write the files and what they are to a folder beside, and rename it; another worker's equal block stays."""
     try:
-        with beside(own) as hidden:
+        with beside(folder) as hidden:
             for name, content in files.items():
                 write_bytes(hidden / name, content)
             hashes = {name: sha256(content).hexdigest() for name, content in files.items()}
             write_text(hidden / ABOUT, json.dumps({**about, "files": hashes}, sort_keys=True, indent=1) + "\n")
             try:
-                os.rename(hidden, own)
+                os.rename(hidden, folder)
             except OSError:
-                if not own.is_dir():
+                if not folder.is_dir():
                     raise
     except OSError as error:
         raise ValueError(
-            f"{own} cannot be written ({error.strerror}); what is measured is kept: make room, and build again"
+            f"{folder} cannot be written ({error.strerror}); what is measured is kept: make room, and build again"
         ) from error

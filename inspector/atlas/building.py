@@ -67,8 +67,8 @@ def build(
     )
     check(manifest, loaded, allow_mixed=allow_mixed)
     left = merging.missing(folder, manifest)
-    own = [number for number in left if shard is None or number % shard[1] == shard[0] - 1]
-    total = manifest.texts if shard is None else len(own) * block_texts
+    numbers = [number for number in left if shard is None or number % shard[1] == shard[0] - 1]
+    total = manifest.texts if shard is None else len(numbers) * block_texts
     done = manifest.texts - sum(_texts_of(manifest, number) for number in left) if shard is None else 0
 
     def tell(number: int, texts: int) -> None:
@@ -80,7 +80,7 @@ def build(
     # In this process the loaded model is at hand; elsewhere each worker loads it by its id and holds it to the plan.
     here = workers == 1 if executor is None else isinstance(executor, ThreadPoolExecutor)
     task = MeasureBlock(folder.resolve(), loaded if here else loaded.card.id, allow_mixed)
-    running.run(task, own, workers=workers, executor=executor, on_done=tell, stop=stop)
+    running.run(task, numbers, workers=workers, executor=executor, on_done=tell, stop=stop)
     if merging.missing(folder, manifest):
         return None
     merging.merge(folder, allow_mixed=allow_mixed)
@@ -95,5 +95,5 @@ def _named(corpus: Corpus) -> str:
     """The names of a corpus's files; "texts" for texts that are no files."""
     if isinstance(corpus, str | os.PathLike):
         return Path(corpus).name
-    paths = [one for one in corpus if isinstance(one, os.PathLike)] if isinstance(corpus, Sequence) else []
+    paths = [path for path in corpus if isinstance(path, os.PathLike)] if isinstance(corpus, Sequence) else []
     return ", ".join(Path(path).name for path in paths) or "texts"

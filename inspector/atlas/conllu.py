@@ -59,10 +59,10 @@ class _Sentence:
         columns = content.split("\t")
         if len(columns) != _COLUMNS:
             raise self._refused(line, f"has {len(columns)} columns, not {_COLUMNS}; part them by tabs")
-        found = _ID.fullmatch(columns[0])
-        if found is None:
+        match = _ID.fullmatch(columns[0])
+        if match is None:
             raise self._refused(line, f"has the id {columns[0][:20]!r}; write it as 1, 1-2 or 1.1")
-        first, kind, second = int(found[1]), found[2], int(found[3] or 0)
+        first, kind, second = int(match[1]), match[2], int(match[3] or 0)
         if kind == ".":
             self._add_empty_node(line, first, second)
         elif kind == "-":

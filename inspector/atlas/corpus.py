@@ -75,9 +75,9 @@ def read(
     if isinstance(corpus, str | os.PathLike):
         corpus = [Path(corpus)]
     if isinstance(corpus, Sequence):
-        for one in corpus:
-            if isinstance(one, os.PathLike):
-                _check_file(Path(one))
+        for item in corpus:
+            if isinstance(item, os.PathLike):
+                _check_file(Path(item))
     texts = characters = 0
     for where, text in _texts(corpus, column, budget):
         is_text = bool(text.text.strip())
@@ -93,15 +93,15 @@ def read(
 
 
 def _texts(corpus: Iterable[os.PathLike[str] | str | Text], column: str, budget: Budget | None) -> Iterator[_Placed]:
-    for number, one in enumerate(corpus, start=1):
-        if isinstance(one, os.PathLike):
-            path = Path(one)
+    for number, item in enumerate(corpus, start=1):
+        if isinstance(item, os.PathLike):
+            path = Path(item)
             _check_file(path)
             yield from _READERS[path.suffix.lower()](path, column, budget)
-        elif isinstance(one, str | Text):
-            yield f"text {number:,}", Text(one) if isinstance(one, str) else one
+        elif isinstance(item, str | Text):
+            yield f"text {number:,}", Text(item) if isinstance(item, str) else item
         else:
-            raise ValueError(f"text {number:,} of the corpus is of type {type(one).__name__}; give a str or a Text")
+            raise ValueError(f"text {number:,} of the corpus is of type {type(item).__name__}; give a str or a Text")
 
 
 def _check_file(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Atlases at hand: those that are shipped, and those that readers built, each held to the model that it is of.
+"""Atlases at hand: shipped atlases, and atlases that readers built, each held to the model that it is of.
 
 A reader's atlas lies in a folder under its name, where all may see it, or under a key that nobody guesses: then only
 who holds the key finds it. Every function takes the `keys` that a reader holds; with None, nothing is hidden.
@@ -89,32 +89,32 @@ def of(loaded: LoadedModel, *, keys: Keys = None) -> Shelf:
         return Shelf(())
     id = loaded.card.id
     stands_in = SAME_WEIGHTS.get(id, "")
-    found: list[Atlas] = []
+    atlases: list[Atlas] = []
     problems: list[str] = []
     if (SHIPPED / (stands_in or id) / ABOUT).is_file():
-        own = _opened(SHIPPED / (stands_in or id))
-        if stands_in or own.manifest.model_hash == manifests.known_hash(loaded):
-            found.append(own)
+        shipped_atlas = _opened(SHIPPED / (stands_in or id))
+        if stands_in or shipped_atlas.manifest.model_hash == manifests.known_hash(loaded):
+            atlases.append(shipped_atlas)
         else:
             problems.append(f"The shipped atlas of {id} is of other weights than these, so it is not shown.")
     for folder in _merged(keys):
         try:
-            one = _opened(folder)
+            atlas = _opened(folder)
         except (ValueError, OSError) as error:
             problems.append(f"An atlas cannot be read: {without_path(error, folder)}.")
             continue
-        if one.manifest.model == id and one.manifest.model_hash == manifests.known_hash(loaded):
-            found.append(one)
-        elif one.manifest.model == id:
+        if atlas.manifest.model == id and atlas.manifest.model_hash == manifests.known_hash(loaded):
+            atlases.append(atlas)
+        elif atlas.manifest.model == id:
             problems.append(
                 f"The atlas {folder.name} is of another {id}: its weights, configuration or tokenizer have changed "
                 "since. Build it again."
             )
-    return Shelf(tuple(found), tuple(problems), stands_in if found else "")
+    return Shelf(tuple(atlases), tuple(problems), stands_in if atlases else "")
 
 
 @dataclass(frozen=True)
-class Kept:
+class AtlasFolder:
     """A folder of a reader's: its id, its name, and its atlas.
 
     atlas: None where it is not built to its end, where it cannot be read, and where a removal left only parts.
@@ -125,17 +125,17 @@ class Kept:
     atlas: Atlas | None
 
 
-def folders(folder: Path, *, keys: Keys = None) -> list[Kept]:
+def folders(folder: Path, *, keys: Keys = None) -> list[AtlasFolder]:
     """List what a reader may remove, of every model, finished or not: everything, or what the keys are of."""
-    found = []
-    for path in _kept(folder):
+    entries = []
+    for path in _atlas_folders(folder):
         if keys is not None and path.name not in keys:
             continue
         try:
-            found.append(Kept(path.name, name_of(path), _opened(path)))
+            entries.append(AtlasFolder(path.name, name_of(path), _opened(path)))
         except (ValueError, OSError):
-            found.append(Kept(path.name, name_of(path), None))
-    return found[:_MOST]
+            entries.append(AtlasFolder(path.name, name_of(path), None))
+    return entries[:_MOST]
 
 
 def name_of(path: Path) -> str:
@@ -155,14 +155,14 @@ def is_begun(folder: Path) -> bool:
 
 def remove(folder: Path, id: str) -> None:
     """Delete one of `folders`; it may be gone already."""
-    if any(path.name == id for path in _kept(folder)):
+    if any(path.name == id for path in _atlas_folders(folder)):
         take_away(folder / id)
 
 
 def place(
     folder: Path, loaded: LoadedModel, texts: Sequence[Text], *, name: str, keys: Keys = None
 ) -> tuple[str, Path]:
-    """Find the name and the folder of an atlas to build: those of the same build that was begun, else new ones.
+    """Find the name and the folder of an atlas to build: the same build's where it was begun, else new ones.
 
     A name that another atlas has gets a number: "my texts 2". keys: of a reader whose atlas gets a key for a folder;
     names are told apart among the reader's own then.
@@ -191,7 +191,12 @@ def _begun(folder: Path, loaded: LoadedModel, texts: Sequence[Text], *, name: st
 
 def nbytes(folder: Path, *, without: Path) -> int:
     """Add up the bytes of all that is kept, unlisted and unfinished too, but for one atlas."""
-    return sum(_size(path) for own in _kept(folder) if own != without for path in own.rglob("*"))
+    return sum(
+        _size(path)
+        for atlas_folder in _atlas_folders(folder)
+        if atlas_folder != without
+        for path in atlas_folder.rglob("*")
+    )
 
 
 def _size(path: Path) -> int:
@@ -207,13 +212,13 @@ def without_path(error: Exception, folder: Path) -> str:
     return str(error).replace(str(folder.resolve()), name).replace(str(folder), name)
 
 
-def _kept(folder: Path) -> Iterator[Path]:
+def _atlas_folders(folder: Path) -> Iterator[Path]:
     """Find the atlases of a folder, by name, and nothing else that lies in it: of those some may be parts only."""
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:
         if path.name.startswith(".") or path.is_symlink() or not path.is_dir():
             continue
         if (path / manifests.NAME).is_file() or all(
-            own.name in _PARTS or _HIDDEN.fullmatch(own.name) for own in path.iterdir()
+            inside.name in _PARTS or _HIDDEN.fullmatch(inside.name) for inside in path.iterdir()
         ):
             yield path
 

@@ -13,8 +13,8 @@ MOST_CHARACTERS = 100_000  # of one text
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield each line's number, from 1, and its characters without the end of the line (LF or CRLF).
 
-    A byte order mark is left out. Raises ValueError, with the file and the line, for more than MOST_LINE_BYTES, of
-    which no more are read, for bytes that are no UTF-8, and where the file cannot be read.
+    A byte order mark is left out. Raises ValueError, with the file and the line, for more than MOST_LINE_BYTES (no more
+    are read), for bytes that are no UTF-8, and where the file cannot be read.
     """
     try:
         with path.open("rb") as file:

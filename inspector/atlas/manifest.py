@@ -71,17 +71,17 @@ class Manifest:
     @property
     def key(self) -> str:
         """SHA-256 of all but the capability and the versions: what blocks of several machines have in common."""
-        own = {name: value for name, value in asdict(self).items() if name not in ("capability", "versions")}
-        return hashlib.sha256(_json(own).encode()).hexdigest()
+        planned = {name: value for name, value in asdict(self).items() if name not in ("capability", "versions")}
+        return hashlib.sha256(_json(planned).encode()).hexdigest()
 
     @property
     def head_sites(self) -> tuple[HeadSite, ...]:
         """The attention calls with the places of their heads among all N."""
-        first, found = 0, []
+        first, sites = 0, []
         for site in self.sites:
-            found.append(HeadSite(site.stream, site.layer, site.call, slice(first, first + site.heads)))
+            sites.append(HeadSite(site.stream, site.layer, site.call, slice(first, first + site.heads)))
             first += site.heads
-        return tuple(found)
+        return tuple(sites)
 
     @property
     def heads(self) -> pd.DataFrame:
@@ -110,46 +110,46 @@ def read(folder: Path) -> Manifest:
         raise ValueError(f"{path} is no manifest of an atlas ({error})") from error
 
 
-def parse(found: Any) -> Manifest:
+def parse(raw: Any) -> Manifest:
     """Make a manifest of what a JSON file holds; known fields only, each of its type."""
-    if not isinstance(found, dict):
+    if not isinstance(raw, dict):
         raise ValueError("it holds no object")
-    if found.get("format") != FORMAT:
-        raise ValueError(f"its format is {str(found.get('format'))[:20]}, and this Headlight reads {FORMAT}")
+    if raw.get("format") != FORMAT:
+        raise ValueError(f"its format is {str(raw.get('format'))[:20]}, and this Headlight reads {FORMAT}")
     names = {field.name for field in fields(Manifest)}
-    if found.keys() != names:
-        raise ValueError(f"fields are missing or unknown: {sorted(names ^ found.keys())[:5]}")
+    if raw.keys() != names:
+        raise ValueError(f"fields are missing or unknown: {sorted(names ^ raw.keys())[:5]}")
     texts = ("model", "model_hash", "shape", "norm_weighted", "corpus", "corpus_hash", "attribution", "capability")
     for name in texts:
-        _check(name, found[name], str)
+        _check(name, raw[name], str)
     for name in ("texts", "block_texts", "batch_tokens", "batch_texts"):
-        _check(name, found[name], int)
-        if found[name] < 1:
-            raise ValueError(f"{name} is {found[name]}; it is at least 1")
-    _check("trees", found["trees"], bool)
+        _check(name, raw[name], int)
+        if raw[name] < 1:
+            raise ValueError(f"{name} is {raw[name]}; it is at least 1")
+    _check("trees", raw["trees"], bool)
     for name in ("measures", "blocks"):
-        _check(name, found[name], list)
-        for one in found[name]:
-            _check(name, one, str)
-    versions = found["versions"]
+        _check(name, raw[name], list)
+        for value in raw[name]:
+            _check(name, value, str)
+    versions = raw["versions"]
     _check("versions", versions, dict)
-    for one in (*versions, *versions.values()):
-        _check("versions", one, str)
-    _check("sites", found["sites"], list)
-    sites = tuple(_site(site) for site in found["sites"])
-    return Manifest(**{**found, "sites": sites, "measures": tuple(found["measures"]), "blocks": tuple(found["blocks"])})
+    for value in (*versions, *versions.values()):
+        _check("versions", value, str)
+    _check("sites", raw["sites"], list)
+    sites = tuple(_site(site) for site in raw["sites"])
+    return Manifest(**{**raw, "sites": sites, "measures": tuple(raw["measures"]), "blocks": tuple(raw["blocks"])})
 
 
-def _site(found: Any) -> Site:
-    if not isinstance(found, dict) or found.keys() != {"stream", "layer", "call", "heads"}:
+def _site(raw: Any) -> Site:
+    if not isinstance(raw, dict) or raw.keys() != {"stream", "layer", "call", "heads"}:
         raise ValueError("a site has a stream, a layer, a call and heads")
-    if found["stream"] not in ("encoder", "decoder", "cross"):
-        raise ValueError(f"{str(found['stream'])[:20]!a} is no stream")
+    if raw["stream"] not in ("encoder", "decoder", "cross"):
+        raise ValueError(f"{str(raw['stream'])[:20]!a} is no stream")
     for name in ("layer", "call", "heads"):
-        _check(name, found[name], int)
-        if not (name == "heads") <= found[name] <= 100_000:
-            raise ValueError(f"{name} is {found[name]}")
-    return Site(**found)
+        _check(name, raw[name], int)
+        if not (name == "heads") <= raw[name] <= 100_000:
+            raise ValueError(f"{name} is {raw[name]}")
+    return Site(**raw)
 
 
 def _check(name: str, value: object, kind: type) -> None:
@@ -194,13 +194,13 @@ def model_hash(loaded: LoadedModel) -> str:
 def _described(config: Any) -> str:
     """The configuration as text, without the place that it was loaded from."""
     if hasattr(config, "to_diff_dict"):
-        own = {name: value for name, value in config.to_diff_dict().items() if name != "_name_or_path"}
-        return _json(own)
+        described = {name: value for name, value in config.to_diff_dict().items() if name != "_name_or_path"}
+        return _json(described)
     return repr(config)
 
 
 def same_measures(manifest: Manifest) -> bool:
-    """Return True if the manifest's measures are those of this Headlight."""
+    """Return True if the manifest's measures are this Headlight's."""
     return manifest.measures == NAMES
 
 

@@ -1,6 +1,7 @@
 """Every number that the atlas keeps of a head on a text: its name, its unit and what it says.
 
-The first sixteen are those of `inspector.heads.measure`, under the same names, and `sink`. Two rules hold for all:
+The first sixteen are the measures of `inspector.heads.measure`, under the same names, and `sink`. Two rules hold for
+all:
 
 - Weight on a key that depends on the query (an offset, the same token, the same word) is a mean over the queries that
   can see such a key; NaN where none can: in a text that is too short, and ahead of a decoder's queries.
@@ -101,10 +102,10 @@ NAMES = tuple(measure.name for measure in MEASURES)
 
 def find(name: str) -> Measure:
     """Find a measure by its name; ValueError with all names where there is none."""
-    found = next((measure for measure in MEASURES if measure.name == name), None)
-    if found is None:
+    measure = next((measure for measure in MEASURES if measure.name == name), None)
+    if measure is None:
         raise ValueError(f"there is no measure {name[:60]!a}; there are {', '.join(NAMES)}")
-    return found
+    return measure
 
 
 def offset_name(offset: int) -> str:

@@ -48,7 +48,7 @@ class HeadSite:
 
 @dataclass(frozen=True)
 class Band:
-    """Weights [B, H, queries, T] of a block of query rows of one call, for others who need them too."""
+    """Weights [B, H, queries, T] of a block of query rows of one call, for other readers of the weights."""
 
     site: HeadSite
     queries: slice
@@ -56,7 +56,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Pair:
+class BatchPair:
     """A strong weight: the text's place in the batch, the query's and the key's positions, and the weight."""
 
     text: int
@@ -66,7 +66,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Measured:
+class BatchMeasures:
     """One batch: numbers float32 [B, N, measures], and each head's strongest pair of two words in each text [B, N].
 
     A pair joins two different tokens of the text, neither special; pair_weights is NaN where a text has no such two.
@@ -98,7 +98,7 @@ def measure(
     sites: Sequence[HeadSite],
     grams: Grams | None,
     on_band: Callable[[Band], None] | None = None,
-) -> Measured:
+) -> BatchMeasures:
     """Run the model on texts of equal length and measure all heads; `measures.MEASURES` says what.
 
     grams: what `grams` makes of the model; None leaves the norm-weighted measures NaN.
@@ -108,10 +108,10 @@ def measure(
     lengths = {(len(inputs.encoding), len(inputs.target or ())) for inputs in batch}
     if len(lengths) != 1:
         raise ValueError(f"a batch has texts of one length, and these have {len(lengths)}")
-    found = _Batch(batch, sites, grams, on_band)
-    with torch.inference_mode(), watch(found.see):
+    seen = _Batch(batch, sites, grams, on_band)
+    with torch.inference_mode(), watch(seen.see):
         _forward(loaded, batch)
-    return found.result()
+    return seen.result()
 
 
 def sites(loaded: LoadedModel) -> tuple[HeadSite, ...]:
@@ -129,11 +129,11 @@ def sites(loaded: LoadedModel) -> tuple[HeadSite, ...]:
             loaded.run_pair(ids, keep, ids)
     if not seen:
         raise ValueError(f"{loaded.card.id} shows none of its attention, so there is nothing to measure")
-    places, first, found = CallPlaces(), 0, []
+    places, first, sites = CallPlaces(), 0, []
     for stream, layer, count in seen:
-        found.append(HeadSite(stream, *places.next(stream, layer), slice(first, first + count)))  # type: ignore[arg-type]
+        sites.append(HeadSite(stream, *places.next(stream, layer), slice(first, first + count)))  # type: ignore[arg-type]
         first += count
-    return tuple(found)
+    return tuple(sites)
 
 
 def _forward(loaded: LoadedModel, batch: Sequence[ModelInputs]) -> None:
@@ -188,11 +188,11 @@ class _Batch:
         self._pairs[0][:, :, site.heads] = places.cpu().numpy()
         self._pairs[1][:, site.heads] = strongest.float().cpu().numpy()
 
-    def result(self) -> Measured:
+    def result(self) -> BatchMeasures:
         """The batch's numbers, once the model has run; ValueError where it left out a call."""
         if (left := next(self._expected, None)) is not None:
             raise ValueError(f"the model left out its attention of {left.stream} layer {left.layer} on these texts")
-        return Measured(self._numbers, self._pairs[0][0], self._pairs[0][1], self._pairs[1])
+        return BatchMeasures(self._numbers, self._pairs[0][0], self._pairs[0][1], self._pairs[1])
 
 
 def _weights(call: AttentionCall, rows: slice) -> Tensor:
@@ -211,7 +211,9 @@ def _weights(call: AttentionCall, rows: slice) -> Tensor:
 
 def grams(projections: Mapping[ProjectionPlace, OutputProjection]) -> Grams:
     """Compute W_O^h W_O^hT, float64 [H, E, E], of each call's output projection."""
-    weights = {place: one.weight.double() for place, one in projections.items()}  # a square loses half of its digits
+    weights = {
+        place: projection.weight.double() for place, projection in projections.items()
+    }  # a square loses half of its digits
     return {place: weight @ weight.transpose(1, 2) for place, weight in weights.items()}
 
 
@@ -237,28 +239,32 @@ class _Texts:
         """True for the tokens of a kind: one of `measures.CLASSES`, "cls", "sep" or "ends" [B, T]."""
         if not self._classes:
             every = [_kinds(encoding) for encoding in self.encodings]
-            self._classes = {kind: np.stack([own[kind] for own in every]) for kind in every[0]}
+            self._classes = {kind: np.stack([of_text[kind] for of_text in every]) for kind in every[0]}
         return self._classes[name]
 
     @cached_property
     def targets(self) -> dict[str, list[heads.TargetKeys]]:
         """Keys that follow from repeated tokens and from words, of each text, as `heads.measure` has them."""
-        every = [heads.targets(one.tokens, one.words, known=one.known) for one in self.encodings]
-        return {name: [own[name] for own in every] for name in every[0]}
+        every = [heads.targets(encoding.tokens, encoding.words, known=encoding.known) for encoding in self.encodings]
+        return {name: [of_text[name] for of_text in every] for name in every[0]}
 
     @cached_property
     def target_counts(self) -> dict[bool, NDArray[np.int64]]:
         """Counts of each text's queries that have targets, [targets, B]: True where queries see earlier keys alone."""
         every = self.targets.values()
         return {
-            causal: np.array([[one.queries(causal=causal) for one in own] for own in every]) for causal in (False, True)
+            causal: np.array([[target_keys.queries(causal=causal) for target_keys in of_kind] for of_kind in every])
+            for causal in (False, True)
         }
 
     def pairs(self, rows: slice, device: torch.device) -> Tensor:
         """1 where a key is a target of a query: float32 [B, rows * T, targets]; kept where the rows are all."""
         if self._pairs is not None:
             return self._pairs
-        every = [np.stack([one.pairs(rows, slice(0, self.length)) for one in own]) for own in self.targets.values()]
+        every = [
+            np.stack([target_keys.pairs(rows, slice(0, self.length)) for target_keys in of_kind])
+            for of_kind in self.targets.values()
+        ]
         made = torch.tensor(np.stack(every, axis=-1), device=device).flatten(1, 2).float()
         if rows == slice(0, self.length):  # every layer asks again; of a long text it would be quadratic
             self._pairs = made
@@ -294,7 +300,7 @@ def _is_number(token: str) -> bool:
 
 
 class _Sums:
-    """Sums over the query rows of one attention call, of which every measure is made."""
+    """Sums over the query rows of one attention call, from which every measure is made."""
 
     def __init__(self, call: AttentionCall, *, queries: _Texts, keys: _Texts, norms: Tensor | None) -> None:
         texts, heads = call.query.shape[:2]
@@ -362,11 +368,13 @@ class _Sums:
         for number, offset in enumerate(_NEIGHBOURS.values()):
             if not self._with_key(offset):
                 continue
-            own = torch.diagonal(weights, rows.start + offset, 2, 3)  # [B, H, those rows that have such a key]
+            on_diagonal = torch.diagonal(weights, rows.start + offset, 2, 3)  # [B, H, those rows that have such a key]
             first = max(0, -(rows.start + offset))
-            inside = slice(first, first + own.shape[-1])
-            keys = slice(rows.start + offset + first, rows.start + offset + first + own.shape[-1])
-            self._weighted_neighbours[..., number] += (own * share[..., inside] * self._norms[..., keys]).sum(dim=-1)
+            inside = slice(first, first + on_diagonal.shape[-1])
+            keys = slice(rows.start + offset + first, rows.start + offset + first + on_diagonal.shape[-1])
+            self._weighted_neighbours[..., number] += (on_diagonal * share[..., inside] * self._norms[..., keys]).sum(
+                dim=-1
+            )
             self._moved_neighbours[..., number] += moved[..., inside].sum(dim=-1)
 
     def _add_pairs(self, weights: Tensor, rows: slice) -> None:
@@ -374,8 +382,8 @@ class _Sums:
         keys = weights.shape[3]
         hidden = self._special[:, None, :] | self._query_special[:, rows, None]  # [B, rows, T]
         if not self._between:
-            own = torch.arange(rows.start, rows.stop, device=self._device)[:, None]
-            hidden = hidden | (torch.arange(keys, device=self._device) == own)
+            query_places = torch.arange(rows.start, rows.stop, device=self._device)[:, None]
+            hidden = hidden | (torch.arange(keys, device=self._device) == query_places)
         masked = weights.masked_fill(hidden[:, None], -1.0)
         by_row = masked.amax(dim=-1)  # [B, H, rows]
         best = by_row.amax(dim=-1)
@@ -395,7 +403,7 @@ class _Sums:
         """Each measure by its name, float64 [B, H]."""
         count, keys = self._queries.length, self._keys.length
         entropy, mean_row = self._entropy / count, self._received / count
-        found = {
+        values = {
             "entropy": entropy,
             "relative_entropy": entropy / log(keys) if keys > 1 else torch.zeros_like(entropy),
             "first": mean_row[..., 0],
@@ -406,10 +414,10 @@ class _Sums:
             **self._by_part(mean_row),
         }
         if not self._between:
-            found |= self._by_offset()
+            values |= self._by_offset()
         if self._norms is not None:
-            found |= self._norm_weighted()
-        return found
+            values |= self._norm_weighted()
+        return values
 
     def _by_kind(self, mean_row: Tensor, prefix: str) -> dict[str, Tensor]:
         kinds = {"cls": "cls", "sep": "sep", "punctuation": "any punctuation"}
@@ -435,25 +443,25 @@ class _Sums:
         return 0 if self._causal and offset > 0 else max(0, self._queries.length - abs(offset))
 
     def _by_offset(self) -> dict[str, Tensor]:
-        found = {"distance": self._patterns[..., -1] / self._queries.length}
+        values = {"distance": self._patterns[..., -1] / self._queries.length}
         for offset in _OFFSETS:
             mass, count = self._patterns[..., offset + FARTHEST], self._with_key(offset)
-            found[measures.offset_name(offset)] = mass / count if count else torch.full_like(mass, torch.nan)
+            values[measures.offset_name(offset)] = mass / count if count else torch.full_like(mass, torch.nan)
         for number, name in enumerate(self._queries.targets):
             counts = self._queries.target_counts[self._causal][number]
             have = torch.tensor(counts, dtype=torch.float64, device=self._device)[:, None]
-            found[name] = torch.where(have > 0, self._masses[..., number] / have, torch.nan)
-        return found
+            values[name] = torch.where(have > 0, self._masses[..., number] / have, torch.nan)
+        return values
 
     def _norm_weighted(self) -> dict[str, Tensor]:
         count = torch.where(self._moved > 0, self._moved, torch.nan)[..., None]  # queries that have a row of N
         mean_row = self._weighted / count
-        found = {"norm_first": mean_row[..., 0], **self._by_kind(mean_row, "norm_")}
+        values = {"norm_first": mean_row[..., 0], **self._by_kind(mean_row, "norm_")}
         if not self._between:
             have = self._moved_neighbours
             near = self._weighted_neighbours / torch.where(have > 0, have, torch.nan)
-            found |= {f"norm_{name}": near[..., number] for number, name in enumerate(_NEIGHBOURS)}
-        return found
+            values |= {f"norm_{name}": near[..., number] for number, name in enumerate(_NEIGHBOURS)}
+        return values
 
 
 def _first(true: Tensor) -> Tensor:

@@ -33,7 +33,7 @@ _MOST_ABOUT = 64 * 2**10  # bytes of a block.json
 
 
 @dataclass(frozen=True)
-class Counted:
+class TextCounts:
     """Texts of an atlas: read, without anything to read, and cut to the model's longest text; tokens of all."""
 
     read: int
@@ -103,40 +103,42 @@ def check_blocks(folder: Path, manifest: Manifest, *, allow_mixed: bool) -> list
     mixed = set()
     for number in range(len(manifest.blocks)):
         about = _about(block.path(folder, number))
-        own = block.path(folder, number)
+        block_folder = block.path(folder, number)
         if (about["plan"], about["block"]) != (manifest.key, number):
-            raise ValueError(f"{own} belongs to another atlas, or another place in it; remove it, and build again")
+            raise ValueError(
+                f"{block_folder} belongs to another atlas, or another place in it; remove it, and build again"
+            )
         for name, hash in about["files"].items():
-            if not (own / name).is_file() or tables.sha256(own / name) != hash:
-                raise ValueError(f"{own / name} is damaged; remove the folder {own}, and build again")
+            if not (block_folder / name).is_file() or tables.sha256(block_folder / name) != hash:
+                raise ValueError(f"{block_folder / name} is damaged; remove the folder {block_folder}, and build again")
         made = block.describe(about["capability"], about["versions"])
         if made != here:
             mixed.add(made)
             if not allow_mixed:
                 raise ValueError(
-                    f"{own} was measured on {made}, and the atlas was planned on {here}: they differ in the last bits; "
-                    "allow_mixed (--allow-mixed) takes them as equal to 1e-5"
+                    f"{block_folder} was measured on {made}, and the atlas was planned on {here}: they differ in the "
+                    "last bits; allow_mixed (--allow-mixed) takes them as equal to 1e-5"
                 )
     return sorted(mixed)
 
 
-def _about(own: Path) -> dict[str, Any]:
+def _about(block_folder: Path) -> dict[str, Any]:
     """Read a block.json of a stranger: known fields only."""
-    path = own / block.ABOUT
-    wrong = f"{path} is damaged; remove the folder {own}, and build again"
+    path = block_folder / block.ABOUT
+    wrong = f"{path} is damaged; remove the folder {block_folder}, and build again"
     if not path.is_file() or path.stat().st_size > _MOST_ABOUT:
         raise ValueError(wrong)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        fields = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(wrong) from error
     kinds = {"plan": str, "block": int, "capability": str, "versions": dict, "files": dict}
-    if not isinstance(found, dict) or {name: type(value) for name, value in found.items()} != kinds:
+    if not isinstance(fields, dict) or {name: type(value) for name, value in fields.items()} != kinds:
         raise ValueError(wrong)
     names = {block.NUMBERS, block.STATISTICS, block.EXAMPLES, block.PAIRS}
-    if found["files"].keys() not in (names, names | {block.RELATIONS}):
+    if fields["files"].keys() not in (names, names | {block.RELATIONS}):
         raise ValueError(wrong)
-    return found
+    return fields
 
 
 def _merged(folder: Path, manifest: Manifest, mixed: Sequence[str]) -> dict[str, bytes]:
@@ -144,22 +146,26 @@ def _merged(folder: Path, manifest: Manifest, mixed: Sequence[str]) -> dict[str,
     numbers = block.numbers_schema(heads)
     whole: Statistics | None = None
     relations: RelationCounts | None = None
-    counted = Counted(0, 0, 0, 0)
+    counted = TextCounts(0, 0, 0, 0)
     drawn = np.zeros(0, np.int64)
-    for own in _blocks(folder, manifest):
-        found = Statistics.from_table(read_table(own / block.STATISTICS, STATISTICS), heads=heads)
-        whole = found if whole is None else whole.added(found)
-        texts = read_table(own / block.NUMBERS, numbers, columns=["text", "tokens", "cut"])
+    for block_folder in _blocks(folder, manifest):
+        of_block = Statistics.from_table(read_table(block_folder / block.STATISTICS, STATISTICS), heads=heads)
+        whole = of_block if whole is None else whole.added(of_block)
+        texts = read_table(block_folder / block.NUMBERS, numbers, columns=["text", "tokens", "cut"])
         counted = _count(counted, texts)
         ids = texts["text"].to_numpy()
         drawn = statistics.sampled(np.concatenate([drawn, ids[texts["tokens"].to_numpy() > 0]]))
         if manifest.trees:
-            counts = RelationCounts.from_table(read_table(own / block.RELATIONS, RelationCounts.SCHEMA), heads=heads)
+            counts = RelationCounts.from_table(
+                read_table(block_folder / block.RELATIONS, RelationCounts.SCHEMA), heads=heads
+            )
             relations = counts if relations is None else relations.merged(counts)
     assert whole is not None  # a plan has a block
     blocks = list(_blocks(folder, manifest))
-    examples = statistics.strongest((read_table(own / block.EXAMPLES, EXAMPLE) for own in blocks), EXAMPLE)
-    pairs = statistics.strongest((read_table(own / block.PAIRS, PAIR) for own in blocks), PAIR)
+    examples = statistics.strongest(
+        (read_table(block_folder / block.EXAMPLES, EXAMPLE) for block_folder in blocks), EXAMPLE
+    )
+    pairs = statistics.strongest((read_table(block_folder / block.PAIRS, PAIR) for block_folder in blocks), PAIR)
     sample = _sample(folder, manifest, drawn)
     needed = {*examples["text"].to_pylist(), *pairs["text"].to_pylist(), *drawn.tolist()}
     files = {
@@ -182,10 +188,10 @@ def _blocks(folder: Path, manifest: Manifest) -> Iterator[Path]:
     return (block.path(folder, number) for number in range(len(manifest.blocks)))
 
 
-def _count(counted: Counted, texts: pa.Table) -> Counted:
+def _count(counted: TextCounts, texts: pa.Table) -> TextCounts:
     tokens = texts["tokens"].to_numpy()
     read = int((tokens > 0).sum())
-    return Counted(
+    return TextCounts(
         counted.read + read,
         counted.unread + len(tokens) - read,
         counted.cut + int(texts["cut"].to_numpy().sum()),
@@ -222,13 +228,13 @@ def _texts(folder: Path, manifest: Manifest, ids: set[int]) -> pa.Table:
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> Path:
     """Write the merged atlas beside, then put it in the place of an older one."""
-    own = folder / MERGED
+    merged = folder / MERGED
     try:
-        with beside(own) as hidden:
+        with beside(merged) as hidden:
             for name, content in files.items():
                 write_bytes(hidden / name, content)
-            shutil.rmtree(own, ignore_errors=True)
-            os.rename(hidden, own)
+            shutil.rmtree(merged, ignore_errors=True)
+            os.rename(hidden, merged)
     except OSError as error:
-        raise ValueError(f"{own} cannot be written ({error.strerror}); make room, and merge again") from error
-    return own
+        raise ValueError(f"{merged} cannot be written ({error.strerror}); make room, and merge again") from error
+    return merged

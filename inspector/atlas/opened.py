@@ -25,7 +25,7 @@ from inspector.atlas import block, measures, merging, planning, relation_scores
 from inspector.atlas import manifest as manifests
 from inspector.atlas.manifest import Manifest
 from inspector.atlas.measures import FARTHEST, NAMES
-from inspector.atlas.merging import ABOUT, MERGED, SAMPLE, Counted
+from inspector.atlas.merging import ABOUT, MERGED, SAMPLE, TextCounts
 from inspector.atlas.relations import RelationCounts
 from inspector.atlas.statistics import EXAMPLE, PAIR, STATISTICS, WITH_EXAMPLES, Statistics
 from inspector.atlas.tables import read_table
@@ -37,7 +37,7 @@ _MOST_ABOUT = 16 * 2**20  # bytes of an atlas.json
 
 @dataclass(frozen=True, eq=False)
 class Atlas:
-    """Every head of a model over a corpus. heads: N, in the order of `heads`; measures: those of `MEASURES`.
+    """Every head of a model over a corpus. heads: N, in the order of `heads`; measures: as in `MEASURES`.
 
     counted: the texts. mixed: other processors and versions that measured some blocks, so that numbers are equal to
     1e-5 only. folder: of the merged files.
@@ -45,7 +45,7 @@ class Atlas:
 
     folder: Path
     manifest: Manifest
-    counted: Counted
+    counted: TextCounts
     mixed: tuple[str, ...]
     hashes: dict[str, str]
 
@@ -78,8 +78,10 @@ class Atlas:
 
     def place(self, *, layer: int, head: int, stream: str, call: int = 0) -> int:
         """Find a head's row; ValueError where the atlas has none."""
-        own = self.heads
-        chosen = (own["stream"] == stream) & (own["layer"] == layer) & (own["call"] == call) & (own["head"] == head)
+        heads = self.heads
+        chosen = (
+            (heads["stream"] == stream) & (heads["layer"] == layer) & (heads["call"] == call) & (heads["head"] == head)
+        )
         if not chosen.any():
             raise ValueError(f"the atlas of {self.manifest.model} has no head {head} in {stream} layer {layer}")
         return int(np.flatnonzero(chosen)[0])
@@ -87,14 +89,14 @@ class Atlas:
     def offsets(self, place: int) -> NDArray[np.float64]:
         """The mean weight on the key at each offset from -16 to 16, [33], of a head."""
         names = [measures.offset_name(offset) for offset in range(-FARTHEST, FARTHEST + 1)]
-        found: NDArray[np.float64] = self.statistics.mean[[NAMES.index(name) for name in names], place]
-        return found
+        offsets: NDArray[np.float64] = self.statistics.mean[[NAMES.index(name) for name in names], place]
+        return offsets
 
     def below(self, measure: str, place: int, value: float) -> tuple[float, float]:
         """The shares of texts in which a head's measure is surely smaller, and surely larger, than a value: 0..1 each.
 
-        Counted are the texts of lower, and of higher, bins of the histogram; those of the value's own bin are neither.
-        NaN where no text has the measure.
+        The texts of lower, and of higher, bins of the histogram are counted; the texts of the value's own bin are
+        neither. NaN where no text has the measure.
         """
         number = NAMES.index(measure)
         counts = self.statistics.histogram[number, place]
@@ -118,8 +120,8 @@ class Atlas:
         """Texts drawn from all, with a head's measure in each: text (id), tokens, value; smallest value first."""
         table = self._sample
         values = table[measure].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        own = values.reshape(table.num_rows, len(self.heads))[:, place].astype(np.float64)
-        frame = pd.DataFrame({"text": table["text"].to_numpy(), "tokens": table["tokens"].to_numpy(), "value": own})
+        of_head = values.reshape(table.num_rows, len(self.heads))[:, place].astype(np.float64)
+        frame = pd.DataFrame({"text": table["text"].to_numpy(), "tokens": table["tokens"].to_numpy(), "value": of_head})
         return frame.dropna().sort_values(["value", "text"], ignore_index=True)
 
     @cached_property
@@ -165,9 +167,9 @@ def open_atlas(folder: str | Path) -> Atlas:
 
     Raises ValueError where it holds no merged atlas, or one that is damaged.
     """
-    own = Path(folder)
-    own = own / MERGED if (own / MERGED).is_dir() else own
-    path = own / ABOUT
+    atlas_folder = Path(folder)
+    atlas_folder = atlas_folder / MERGED if (atlas_folder / MERGED).is_dir() else atlas_folder
+    path = atlas_folder / ABOUT
     if not path.is_file():
         begun = (Path(folder) / manifests.NAME).is_file()
         way_out = "is not merged yet: build it to its end" if begun else f"holds no atlas: it has no {ABOUT}"
@@ -175,20 +177,20 @@ def open_atlas(folder: str | Path) -> Atlas:
     if (size := path.stat().st_size) > _MOST_ABOUT:
         raise ValueError(f"{path} has {size:,} bytes, and such a file at most {_MOST_ABOUT:,}")
     try:
-        return _parsed(own, json.loads(path.read_text(encoding="utf-8")))
+        return _parsed(atlas_folder, json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ValueError(f"{path} is damaged ({error})") from error
 
 
-def _parsed(folder: Path, found: Any) -> Atlas:
-    if not isinstance(found, dict) or found.keys() != {"manifest", "counted", "mixed", "files"}:
+def _parsed(folder: Path, fields: Any) -> Atlas:
+    if not isinstance(fields, dict) or fields.keys() != {"manifest", "counted", "mixed", "files"}:
         raise ValueError("fields are missing or unknown")
-    manifest = manifests.parse(found["manifest"])
+    manifest = manifests.parse(fields["manifest"])
     if manifest.measures != NAMES:
         raise ValueError("it was made by a Headlight with other measures")
-    counted = Counted(**{name: int(found["counted"][name]) for name in ("read", "unread", "cut", "tokens")})
-    hashes = {str(name): str(value) for name, value in found["files"].items() if "/" not in name and "\\" not in name}
-    return Atlas(folder, manifest, counted, tuple(map(str, found["mixed"])), hashes)
+    counted = TextCounts(**{name: int(fields["counted"][name]) for name in ("read", "unread", "cut", "tokens")})
+    hashes = {str(name): str(value) for name, value in fields["files"].items() if "/" not in name and "\\" not in name}
+    return Atlas(folder, manifest, counted, tuple(map(str, fields["mixed"])), hashes)
 
 
 __all__ = ["WITH_EXAMPLES", "Atlas", "open_atlas"]

@@ -111,7 +111,7 @@ def _write(
         trees = trees or any(text.tree is not None for text in block)
     if not count:
         raise ValueError("the corpus has no text; give at least one")
-    found = measuring.sites(loaded)
+    sites = measuring.sites(loaded)
     try:
         find(loaded)
         reason = ""
@@ -121,7 +121,7 @@ def _write(
         model=loaded.card.id,
         model_hash=manifests.model_hash(loaded),
         shape=loaded.shape,
-        sites=tuple(Site(one.stream, one.layer, one.call, one.heads.stop - one.heads.start) for one in found),
+        sites=tuple(Site(site.stream, site.layer, site.call, site.heads.stop - site.heads.start) for site in sites),
         norm_weighted=reason,
         corpus=corpus,
         corpus_hash=whole.hexdigest(),
@@ -153,8 +153,8 @@ def _add(whole: hashlib._Hash, texts: Iterable[Text]) -> None:
 def _row(id: int, text: Text) -> dict[str, object]:
     tree = text.tree
     parts = dict.fromkeys(("starts", "stops", "governors", "relations"))
-    own = parts if tree is None else {name: list(getattr(tree, name)) for name in parts}
-    return {"id": id, "text": text.text, "target": text.target, **own}
+    of_tree = parts if tree is None else {name: list(getattr(tree, name)) for name in parts}
+    return {"id": id, "text": text.text, "target": text.target, **of_tree}
 
 
 def _keep(made: Path, folder: Path) -> None:

@@ -86,9 +86,9 @@ class RayExecutor(Executor):
         if error is None:
             future.set_result(done.result())
             return
-        own = getattr(error, "cause", None)  # Ray wraps what a task raises, with the traceback in its text
+        cause = getattr(error, "cause", None)  # Ray wraps what a task raises, with the traceback in its text
         broken = BrokenExecutor(f"a task was lost on the cluster ({type(error).__name__})")
-        future.set_exception(own if isinstance(own, Exception) else broken)
+        future.set_exception(cause if isinstance(cause, Exception) else broken)
 
     def _done(self, task: Any, future: Future[Any]) -> None:
         self._tasks.pop(future, None)

@@ -1,6 +1,6 @@
 """Scores each head on each relation beside the best fixed offset, with intervals (Clark et al. 2019, section 4.2).
 
-What is best of many is best by luck too: the best head and the best offset are chosen on one half of the sentences and
+The best of many is best by luck too: the best head and the best offset are chosen on one half of the sentences and
 scored on the other.
 
 Shapes: N heads of the model, S pairs of a relation and a direction.
@@ -28,7 +28,7 @@ _NEAREST_FIRST = np.array(sorted(range(len(OFFSETS)), key=lambda place: (abs(OFF
 def scores(counts: RelationCounts, heads: pd.DataFrame, *, minimum: int = MINIMUM) -> pd.DataFrame:
     """Score every head on every relation that is there `minimum` times in each half, in each direction.
 
-    heads: a row of stream, layer, call and head for each of the N heads, in their order. Relations are those of a text
+    heads: a row of stream, layer, call and head for each of the N heads, in their order. Relations belong to a text
     that is read, so in an encoder-decoder the encoder's heads alone have scores. Returns a row per relation, direction
     and head:
 
@@ -56,13 +56,13 @@ def scores(counts: RelationCounts, heads: pd.DataFrame, *, minimum: int = MINIMU
     hits = counts.hits[relations, directions][..., read]  # [S, halves, heads]
     offset_hits = counts.offset_hits[relations, directions]  # [S, halves, OFFSETS]
     offsets = _NEAREST_FIRST[offset_hits[:, 0, _NEAREST_FIRST].argmax(axis=-1)]
-    found = offset_hits[np.arange(len(offsets)), 1, offsets]
+    baseline_hits = offset_hits[np.arange(len(offsets)), 1, offsets]
 
     def each(values: NDArray[Any]) -> NDArray[Any]:
         return np.repeat(values, len(heads))
 
     chosen_total, total = each(totals[:, 0]), each(totals[:, 1])
-    correct, baseline_correct = hits[:, 1].ravel(), each(found)
+    correct, baseline_correct = hits[:, 1].ravel(), each(baseline_hits)
     low, high = wilson(correct, total)
     baseline_low, baseline_high = wilson(baseline_correct, total)
     return pd.DataFrame(

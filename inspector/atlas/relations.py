@@ -7,10 +7,10 @@ the word itself are no candidates. Two directions (section 4.2):
 governor: the key that the dependent gives most is its governor.
 dependent: the word that gives the dependent most is its governor.
 
-Not counted: the root, punctuation (relation punct), a governor in the same unit, and words of which no token was read.
-A causal model sees earlier words alone: "governor" counts where the governor comes earlier, "dependent" where it comes
-later, and candidates are the words that it sees, or that see it. The baseline takes the unit at one fixed offset from
-the dependent, clipped to the sentence, for the governor.
+Not counted: the root, punctuation (relation punct), a governor in the same unit, and words without a token that was
+read. A causal model sees earlier words alone: "governor" counts where the governor comes earlier, "dependent" where it
+comes later, and candidates are the words that it sees, or that see it. The baseline takes the unit at one fixed offset
+from the dependent, clipped to the sentence, for the governor.
 
 Shapes: B sentences, H heads of a call, N heads of the model, n tokens, U units, R relations, K relations of a batch.
 """
@@ -46,7 +46,7 @@ _NO_UNIT = -1  # of a special token, or of one between the words
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedWords:
     """A sentence's words as groups of tokens, with the relations that can be counted.
 
     units: of each token the surface unit that it belongs to, -1 for none; units count from 0 in the order of the text,
@@ -65,7 +65,7 @@ class Placed:
         return 1 + max(self.units, default=_NO_UNIT)
 
 
-def place(encoding: Encoding, tree: Tree) -> Placed:
+def place(encoding: Encoding, tree: Tree) -> PlacedWords:
     """Place a tree's words on the tokens that a model reads: a token belongs to the unit that it shares most with.
 
     The first of equals wins. encoding: of the tree's text, cut or not. Raises ValueError for an encoding that was not
@@ -87,7 +87,7 @@ def place(encoding: Encoding, tree: Tree) -> Placed:
     ]
     dependents, governors, relations = zip(*arcs, strict=True) if arcs else ((), (), ())
     units = tuple(_NO_UNIT if word is None else numbers[word] for word in held)
-    return Placed(units, dependents, governors, relations)
+    return PlacedWords(units, dependents, governors, relations)
 
 
 def _most_shared(owners: dict[int, tuple[int, int]], span: tuple[int, int]) -> tuple[int, int] | None:
@@ -97,7 +97,7 @@ def _most_shared(owners: dict[int, tuple[int, int]], span: tuple[int, int]) -> t
 
 @dataclass(frozen=True, eq=False)
 class RelationCounts:
-    """Counts of every relation, in both directions and both halves; those of several corpora add up.
+    """Counts of every relation, in both directions and both halves; counts of several corpora add up.
 
     relations: names, sorted. totals: int64 [R, directions, halves], how often the relation is there. hits: [R,
     directions, halves, N], how often each head finds the governor. offset_hits: [R, directions, halves, OFFSETS], how
@@ -133,12 +133,12 @@ class RelationCounts:
         for other in others:
             if other.heads != self.heads:
                 raise ValueError(f"counts of {self.heads} and of {other.heads} heads are not of one model")
-        relations = tuple(sorted({relation for one in every for relation in one.relations}))
+        relations = tuple(sorted({relation for counts in every for relation in counts.relations}))
         places = {relation: place for place, relation in enumerate(relations)}
         sums = [np.zeros((len(relations), *part.shape[1:]), np.int64) for part in self._parts]
-        for one in every:
-            rows = [places[relation] for relation in one.relations]
-            for total, part in zip(sums, one._parts, strict=True):
+        for counts in every:
+            rows = [places[relation] for relation in counts.relations]
+            for total, part in zip(sums, counts._parts, strict=True):
                 total[rows] += part
         return RelationCounts(relations, *sums)
 
@@ -175,7 +175,7 @@ class RelationCounts:
             _lists(table, name, size=size).reshape(_shape(len(relations), size))
             for name, size in (("hits", heads), ("offset_hits", len(OFFSETS)))
         )
-        if any(((found < 0) | (found > totals[..., None])).any() for found in (hits, offset_hits)):
+        if any(((found_hits < 0) | (found_hits > totals[..., None])).any() for found_hits in (hits, offset_hits)):
             raise ValueError("the table of relations counts more governors found than there are, or fewer than none")
         return cls(relations, totals, hits, offset_hits)
 
@@ -220,18 +220,18 @@ class RelationCounter:
         self._places: dict[str, int] = {}  # of the relations, in the order in which they came
         self._totals, self._hits, self._offset_hits = RelationCounts.none(heads)._parts
 
-    def see_sentences(self, sentences: Sequence[Placed], ids: Sequence[int], *, causal: bool) -> None:
+    def see_sentences(self, sentences: Sequence[PlacedWords], ids: Sequence[int], *, causal: bool) -> None:
         """Count a batch's relations and how often each offset finds the governor; ids: of the texts."""
         arcs = self._arcs(sentences, ids)
         last = np.array([sentence.count - 1 for sentence in sentences], np.int64)[arcs.sentences, None]
         guesses = np.clip(arcs.dependents[:, None] + np.array(OFFSETS), 0, last)
-        found = guesses == arcs.governors[:, None]  # [K, OFFSETS]
+        hits = guesses == arcs.governors[:, None]  # [K, OFFSETS]
         for direction, counted in enumerate(arcs.counted(causal=causal)):
             arcs.add(counted, self._totals[:, direction])
-            arcs.add(found & counted[:, None], self._offset_hits[:, direction])
+            arcs.add(hits & counted[:, None], self._offset_hits[:, direction])
 
     def see(
-        self, weights: Tensor, *, heads: slice, sentences: Sequence[Placed], ids: Sequence[int], causal: bool
+        self, weights: Tensor, *, heads: slice, sentences: Sequence[PlacedWords], ids: Sequence[int], causal: bool
     ) -> None:
         """Count how often each head of an attention call finds the governor.
 
@@ -250,8 +250,8 @@ class RelationCounter:
         # One head at a time: what is computed on the way stays small.
         guesses = np.stack([words.strongest(weights[:, head]) for head in range(weights.shape[1])], axis=-1)
         for direction, counted in enumerate(arcs.counted(causal=causal)):
-            found = guesses[direction, arcs.sentences, arcs.dependents] == arcs.governors[:, None]  # [K, H]
-            arcs.add(found & counted[:, None], self._hits[:, direction, :, heads])
+            hits = guesses[direction, arcs.sentences, arcs.dependents] == arcs.governors[:, None]  # [K, H]
+            arcs.add(hits & counted[:, None], self._hits[:, direction, :, heads])
 
     def counts(self) -> RelationCounts:
         """Return the counts so far."""
@@ -259,8 +259,8 @@ class RelationCounter:
         order = [self._places[relation] for relation in relations]
         return RelationCounts(tuple(relations), self._totals[order], self._hits[order], self._offset_hits[order])
 
-    def _arcs(self, sentences: Sequence[Placed], ids: Sequence[int]) -> _Arcs:
-        """Put the relations of a batch side by side, and make room for those that are new."""
+    def _arcs(self, sentences: Sequence[PlacedWords], ids: Sequence[int]) -> _Arcs:
+        """Put the relations of a batch side by side, and make room for new relations."""
         names = [name for sentence in sentences for name in sentence.relations]
         rows = [self._places.setdefault(name, len(self._places)) for name in names]
         if new := len(self._places) - len(self._totals):
@@ -294,9 +294,9 @@ class _Arcs:
         every = np.ones(len(self.rows), np.bool_)
         return (self.governors < self.dependents, self.governors > self.dependents) if causal else (every, every)
 
-    def add(self, found: NDArray[np.bool_], counts: Counts) -> None:
+    def add(self, hits: NDArray[np.bool_], counts: Counts) -> None:
         """Add what was found, [K, ...], to the counts [R, halves, ...] of its relation and half."""
-        np.add.at(counts, (self.rows, self.halves), found)
+        np.add.at(counts, (self.rows, self.halves), hits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,7 +311,7 @@ class _WordMaps:
     candidates: Tensor
 
     @classmethod
-    def of(cls, sentences: Sequence[Placed], *, causal: bool, device: torch.device) -> _WordMaps:
+    def of(cls, sentences: Sequence[PlacedWords], *, causal: bool, device: torch.device) -> _WordMaps:
         units = torch.tensor([sentence.units for sentence in sentences], device=device)
         numbers = torch.arange(int(units.max()) + 1, device=device)
         members = units[:, None] == numbers[:, None]

@@ -91,13 +91,13 @@ class Statistics:
 
     def added(self, other: Statistics) -> Statistics:
         """Add the texts of another block."""
-        own = {
+        sums = {
             field.name: getattr(self, field.name) + getattr(other, field.name)
             for field in fields(self)
             if field.name not in ("smallest", "largest")
         }
         return Statistics(
-            **own,
+            **sums,
             smallest=np.minimum(self.smallest, other.smallest),
             largest=np.maximum(self.largest, other.largest),
         )
@@ -144,14 +144,14 @@ class Statistics:
             raise ValueError(f"statistics of {table.num_rows:,} rows do not fit {shape[0]} measures of {heads:,} heads")
         if table["measure"].to_pylist() != [name for name in NAMES for _ in range(heads)]:
             raise ValueError("statistics of other measures than this Headlight's")
-        own = {name: table[name].to_numpy().reshape(shape) for name in ("count", *_SUMS, "smallest", "largest")}
+        columns = {name: table[name].to_numpy().reshape(shape) for name in ("count", *_SUMS, "smallest", "largest")}
         histogram = table["histogram"].combine_chunks().flatten().to_numpy().reshape(*shape, BINS)
-        return cls(**own, histogram=histogram)
+        return cls(**columns, histogram=histogram)
 
 
 def _divided(sums: Float64Array, count: NDArray[np.int64]) -> Float64Array:
-    found: Float64Array = np.where(count > 0, sums / np.maximum(count, 1), np.nan)
-    return found
+    quotient: Float64Array = np.where(count > 0, sums / np.maximum(count, 1), np.nan)
+    return quotient
 
 
 def examples(numbers: NDArray[np.float32], ids: NDArray[np.int64]) -> pa.Table:
@@ -168,15 +168,15 @@ def examples(numbers: NDArray[np.float32], ids: NDArray[np.int64]) -> pa.Table:
 def strongest(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
     """Merge the examples, or the pairs, of blocks, and keep the strongest of each head; the smaller id of equals."""
     by, most = ("value", EXAMPLES) if schema == EXAMPLE else ("weight", PAIRS)
-    kept: pa.Table = schema.empty_table()
+    strongest_rows: pa.Table = schema.empty_table()
     groups = [name for name in ("measure", "head") if name in schema.names]
     for table in tables:
-        frame = pa.concat_tables([kept, table]).to_pandas()
+        frame = pa.concat_tables([strongest_rows, table]).to_pandas()
         ordered = frame.sort_values([by, "text"], ascending=[False, True], kind="stable")
         chosen = ordered.groupby(groups, sort=False).head(most)
-        kept = pa.Table.from_pandas(chosen, schema=schema, preserve_index=False)
+        strongest_rows = pa.Table.from_pandas(chosen, schema=schema, preserve_index=False)
     names = [*groups, by, "text"]
-    last = kept.to_pandas()
+    last = strongest_rows.to_pandas()
     if groups[0] == "measure":
         last["measure"] = last["measure"].map(NAMES.index)
     last = last.sort_values(names, ascending=[*(True for _ in groups), False, True], kind="stable")
@@ -185,14 +185,14 @@ def strongest(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
     return pa.Table.from_pandas(last, schema=schema, preserve_index=False).replace_schema_metadata(None)
 
 
-def pairs(found: Mapping[str, NDArray[np.int32] | NDArray[np.float32]], ids: NDArray[np.int64]) -> pa.Table:
+def pairs(candidates: Mapping[str, NDArray[np.int32] | NDArray[np.float32]], ids: NDArray[np.int64]) -> pa.Table:
     """Choose each head's strongest pairs of a block: "query", "key" and "weight", each [B, N]."""
     rows = []
-    weights = found["weight"]
+    weights = candidates["weight"]
     for head in range(weights.shape[1]):
         order = np.lexsort((ids, -weights[:, head]))[:PAIRS]
         rows += [
-            (head, ids[at], found["query"][at, head], found["key"][at, head], weights[at, head])
+            (head, ids[at], candidates["query"][at, head], candidates["key"][at, head], weights[at, head])
             for at in order
             if not np.isnan(weights[at, head])
         ]
@@ -200,7 +200,7 @@ def pairs(found: Mapping[str, NDArray[np.int32] | NDArray[np.float32]], ids: NDA
 
 
 def sampled(ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Draw at most SAMPLE of the ids, all alike: those with the smallest hash (bottom-k sampling), which merges."""
+    """Draw at most SAMPLE of the ids, all alike: the ids with the smallest hash (bottom-k sampling), which merges."""
     order = np.lexsort((ids, _hashes(ids)))
     drawn: NDArray[np.int64] = np.sort(ids[order[:SAMPLE]])
     return drawn

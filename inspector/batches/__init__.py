@@ -15,9 +15,9 @@ batches.leaks(batch, layer=0, head=0)  # DataFrame: what it would be for every f
 changes one token, `work` counts what a layout costs, and `measure` times it.
 """
 
-from inspector.batches.cost import Timed, measure, work
+from inspector.batches.cost import LayoutTimes, measure, work
 from inspector.batches.differences import OWN_MASK, UNTOLD, compare, drift, spread
-from inspector.batches.layouts import LAYOUTS, Batch, Layout, Row, Seen, packer, read
+from inspector.batches.layouts import LAYOUTS, Batch, BatchRow, HeadView, Layout, packer, read
 from inspector.batches.leaks import DTYPES, FILLS, leaks, nothing_to_see, own_fill, own_score
 
 __all__ = [
@@ -27,10 +27,10 @@ __all__ = [
     "OWN_MASK",
     "UNTOLD",
     "Batch",
+    "BatchRow",
+    "HeadView",
     "Layout",
-    "Row",
-    "Seen",
-    "Timed",
+    "LayoutTimes",
     "compare",
     "drift",
     "leaks",

@@ -22,7 +22,7 @@ Run = Callable[[], object]
 
 
 @dataclass(frozen=True)
-class Timed:
+class LayoutTimes:
     """Times of whole forwards.
 
     table: a row per layout with seconds, the median of `repeats` runs that take turns. clock: "CPU time" of one thread,
@@ -51,16 +51,18 @@ def work(shape: clock.LayerShape, lengths: Sequence[int], *, layers: int = 1) ->
         "packed": [total],
         "alone": list(lengths),
     }
-    found = []
+    rows_of_table = []
     for layout in LAYOUTS:
         rows = shapes[layout]
         cells, pairs = sum(rows), sum(row**2 for row in rows)
         at_once = max(pairs if layout != "alone" else max(row**2 for row in rows), 1)
         flops = layers * sum(_flops(shape, row) for row in rows)
         share = 1 - total / cells
-        found.append((layout, len(rows), max(rows), cells, share, pairs, needed, flops, 4 * shape.heads * at_once))
+        rows_of_table.append(
+            (layout, len(rows), max(rows), cells, share, pairs, needed, flops, 4 * shape.heads * at_once)
+        )
     names = ["layout", "rows", "columns", "cells", "padding", "pairs", "needed", "flops", "score_bytes"]
-    return pd.DataFrame(found, columns=names)
+    return pd.DataFrame(rows_of_table, columns=names)
 
 
 def measure(
@@ -69,8 +71,8 @@ def measure(
     *,
     repeats: int = REPEATS,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
-    on_turn: Callable[[Timed], object] = lambda so_far: None,
-) -> Timed:
+    on_turn: Callable[[LayoutTimes], object] = lambda so_far: None,
+) -> LayoutTimes:
     """Time the whole forward of each layout; they take turns, so that a busy moment falls on all alike.
 
     on_progress: called with the runs that are done and the runs that there will be; what it raises ends the clock.
@@ -87,14 +89,14 @@ def measure(
         problems["packed"] = str(error)
     runs = _runs(loaded, texts, with_packed="packed" not in problems, problems=problems)
     now = time.thread_time if torch.get_num_threads() == 1 and _on_cpu(loaded) else time.perf_counter
-    found: dict[str, list[float]] = {name: [] for name in runs}
+    times: dict[str, list[float]] = {name: [] for name in runs}
     total, done = (repeats + 1) * len(runs), 0
 
-    def so_far() -> Timed:
-        rows = [(name, median(seconds)) for name, seconds in found.items()]
+    def so_far() -> LayoutTimes:
+        rows = [(name, median(seconds)) for name, seconds in times.items()]
         table = pd.DataFrame(rows, columns=["layout", "seconds"])
-        done_turns = len(next(iter(found.values())))
-        return Timed(table, "CPU time" if now is time.thread_time else "wall time", done_turns, problems)
+        done_turns = len(next(iter(times.values())))
+        return LayoutTimes(table, "CPU time" if now is time.thread_time else "wall time", done_turns, problems)
 
     with torch.inference_mode():
         for turn in range(repeats + 1):
@@ -102,7 +104,7 @@ def measure(
                 began = now()
                 run()
                 if turn:  # the first turn warms up
-                    found[name].append(now() - began)
+                    times[name].append(now() - began)
                 done += 1
                 on_progress(done, total)
             if turn:
@@ -126,12 +128,13 @@ def _runs(
         assert isinstance(loaded.runner, OwnRunner)
         owner = torch.repeat_interleave(torch.arange(len(texts)), torch.tensor(list(map(len, encodings))))[None]
         ids, segments = (
-            torch.tensor([[value for one in encodings for value in getattr(one, name)]]) for name in ("ids", "segments")
+            torch.tensor([[value for encoding in encodings for value in getattr(encoding, name)]])
+            for name in ("ids", "segments")
         )
         runs["packed"] = partial(loaded.runner.read_packed, ids, owner, segments)
     singles = []
-    for one in encodings:
-        ids, segments = torch.tensor([one.ids]), torch.tensor([one.segments])
+    for encoding in encodings:
+        ids, segments = torch.tensor([encoding.ids]), torch.tensor([encoding.segments])
         singles.append(partial(loaded.run, ids, torch.ones_like(ids, dtype=torch.bool), segments))
     runs["alone"] = lambda: [run() for run in singles]
     return runs

@@ -38,7 +38,7 @@ def compare(batch: Batch, alone: Batch) -> pd.DataFrame:
         raise ValueError("the two batches hold other texts; read the same texts in both layouts")
     rows = []
     for text in range(len(batch.texts)):
-        states, expected = (one.states(text).astype(np.float64) for one in (batch, alone))
+        states, expected = (side.states(text).astype(np.float64) for side in (batch, alone))
         difference = states - expected
         relative = np.linalg.norm(difference, axis=1) / np.linalg.norm(expected, axis=1)
         rows.append((text, float(np.abs(difference).max()), float(relative.mean()), *_maps(batch, alone, text)))
@@ -61,14 +61,14 @@ def drift(loaded: LoadedModel, texts: Sequence[str], *, layout: Layout, refilled
     rows = []
     for name, model in variants.items():
         batch = read(loaded if model is None else model, texts, layout=layout, masked=model is not None)
-        found = compare(batch, alone)
+        differences = compare(batch, alone)
         weights = np.array(batch.lengths) / sum(batch.lengths)
         rows.append(
             (
                 name,
-                float(found["states"].max()),
-                float(found["relative"] @ weights),
-                float(found["to_padding"] @ weights),
+                float(differences["states"].max()),
+                float(differences["relative"] @ weights),
+                float(differences["to_padding"] @ weights),
                 _padding_states(batch),
             )
         )
@@ -109,12 +109,12 @@ def spread(loaded: LoadedModel, text: str, *, token: int) -> tuple[pd.DataFrame,
 
 def _maps(batch: Batch, alone: Batch, text: int) -> tuple[float, float, float]:
     """The largest difference of a weight, and the mean weights on padding and on other texts."""
-    row, own = batch.row_of(text), alone.row_of(text)
+    row, row_alone = batch.row_of(text), alone.row_of(text)
     largest, padding, others = 0.0, [], []
     for site in row.trace.sites:
         query_owner, key_owner = row.owners(site.stream)
         every, expected = (
-            one.trace.attention(layer=site.layer, stream=site.stream, call=site.call) for one in (row, own)
+            side.trace.attention(layer=site.layer, stream=site.stream, call=site.call) for side in (row, row_alone)
         )
         weights = every[:, query_owner == text].astype(np.float64)  # [H, n, T]
         largest = max(largest, float(np.abs(weights[:, :, key_owner == text] - expected).max()))
@@ -127,16 +127,16 @@ def _refilled(loaded: LoadedModel) -> dict[str, LoadedModel]:
     """A model of this project under each fill; none of another model."""
     if not isinstance(loaded.runner, OwnRunner):
         return {}
-    found = {}
+    refilled = {}
     for name, value in FILLS.items():
         if value is None:
             continue
         config = replace(loaded.config, mask_fill="zero" if name == "x 0" else value)
         network, _ = under(loaded.runner.whole, config, seed=0)
-        found[name] = own_model(
+        refilled[name] = own_model(
             loaded.card, network, loaded.tokenizer, max_tokens=loaded.max_tokens, beams=loaded.runner.beams
         )
-    return found
+    return refilled
 
 
 def _padding_states(batch: Batch) -> float:
@@ -152,9 +152,9 @@ def _with_token(whole: Encoding, at: int, id: int, name: str) -> Encoding:
 
 def _run_two(loaded: LoadedModel, pair: Sequence[ModelInputs], text: str) -> tuple[Trace, ...]:
     """Record two texts of one length in one batch."""
-    ids, segments = (torch.tensor([getattr(one.encoding, name) for one in pair]) for name in ("ids", "segments"))
+    ids, segments = (torch.tensor([getattr(inputs.encoding, name) for inputs in pair]) for name in ("ids", "segments"))
     keep = torch.ones_like(ids, dtype=torch.bool)
-    targets = [one.target.ids for one in pair if one.target is not None]
+    targets = [inputs.target.ids for inputs in pair if inputs.target is not None]
     if targets and loaded.run_pair is not None:
         run = partial(loaded.run_pair, ids, keep, torch.tensor(targets))
     else:

@@ -31,7 +31,7 @@ Owners = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class HeadView:
     """The mask and the weights of one head in one row of the batch.
 
     queries, keys: the row's tokens; query_owner [Q], key_owner [T]: the text of each, PADDING on padding. text: the
@@ -59,8 +59,8 @@ class Seen:
     @property
     def to_masked(self) -> float:
         """The weight on keys that the mask hides, wherever they are, mean over the text's queries."""
-        own = self.query_owner == self.text
-        return float((self.weights[own].astype(np.float64) * ~self.mask[own]).sum(axis=1).mean())
+        of_text = self.query_owner == self.text
+        return float((self.weights[of_text].astype(np.float64) * ~self.mask[of_text]).sum(axis=1).mean())
 
     @property
     def keys_seen(self) -> tuple[int, int]:
@@ -74,7 +74,7 @@ class Seen:
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class BatchRow:
     """One row as it ran: its recording, padding and all, and the text of each of its tokens.
 
     owner: [T], PADDING on padding; written: [Q] of what a decoder beside a source reads, else `owner` itself.
@@ -101,7 +101,7 @@ class Batch:
     model: str
     layout: Layout
     texts: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[BatchRow, ...]
 
     @property
     def cells(self) -> int:
@@ -118,7 +118,7 @@ class Batch:
         """The tokens of each text."""
         return tuple(int(sum((row.owner == text).sum() for row in self.rows)) for text in range(len(self.texts)))
 
-    def row_of(self, text: int) -> Row:
+    def row_of(self, text: int) -> BatchRow:
         """The row that holds a text; ValueError where there is no such text."""
         if not 0 <= text < len(self.texts):
             raise ValueError(f"there is no text {text}: the batch has {len(self.texts)}, counted from 0")
@@ -127,10 +127,10 @@ class Batch:
     def states(self, text: int) -> Array:
         """The last hidden states of a text's tokens, [n, D]; of a decoder's where there is one."""
         row = self.row_of(text)
-        found: Array = row.trace.output[row.written == text]
-        return found
+        states: Array = row.trace.output[row.written == text]
+        return states
 
-    def seen(self, text: int, *, layer: int, head: int, stream: str | None = None, call: int = 0) -> Seen:
+    def seen(self, text: int, *, layer: int, head: int, stream: str | None = None, call: int = 0) -> HeadView:
         """The mask and the weights of a head in the row that holds the text.
 
         The stream may be left out where there is one. Raises ValueError for a text, layer, head or stream that there is
@@ -143,7 +143,7 @@ class Batch:
         if record.mask is not None:
             mask &= record.mask.rows(0, len(queries)).numpy()[0, 0]
         weights = row.trace.attention(layer=layer, head=head, stream=record.site.stream, call=call)
-        return Seen(text, queries, keys, *row.owners(record.site.stream), mask, weights)
+        return HeadView(text, queries, keys, *row.owners(record.site.stream), mask, weights)
 
 
 def read(
@@ -171,14 +171,14 @@ def read(
     if not texts:
         raise ValueError("a batch needs a text")
     inputs = [tokenize_inputs(loaded, text) for text in texts]
-    _check_size([len(one.encoding) for one in inputs], loaded, layout=layout, most_cells=most_cells)
+    _check_size([len(text_inputs.encoding) for text_inputs in inputs], loaded, layout=layout, most_cells=most_cells)
     if layout == "packed":
         row = _pack(packer(loaded), inputs, texts=texts, masked=masked, restart=restart)
         return Batch(row.trace.model, layout, tuple(texts), (row,))
     if layout == "alone":
         alone = [
-            _padded(loaded, [one], texts=[text], left=False, masked=True, first=number)[0]
-            for number, (text, one) in enumerate(zip(texts, inputs, strict=True))
+            _padded(loaded, [text_inputs], texts=[text], left=False, masked=True, first=number)[0]
+            for number, (text, text_inputs) in enumerate(zip(texts, inputs, strict=True))
         ]
         return Batch(loaded.card.id, layout, tuple(texts), tuple(alone))
     rows = _padded(loaded, inputs, texts=texts, left=layout == "left", masked=masked)
@@ -200,15 +200,17 @@ def padded_rows(encodings: Sequence[Encoding], tokenizer: Any, *, left: bool) ->
     longest = max(map(len, encodings))
     pad, name = tokenizer.pad_token_id or 0, tokenizer.pad_token or "padding"
     rows, keep = [], []
-    for one in encodings:
+    for encoding in encodings:
         fillers = {"ids": pad, "tokens": name, "words": None, "segments": 0, "special": True}
-        more = longest - len(one)
+        more = longest - len(encoding)
         columns = {
-            column: ((filler,) * more + getattr(one, column) if left else getattr(one, column) + (filler,) * more)
+            column: (
+                (filler,) * more + getattr(encoding, column) if left else getattr(encoding, column) + (filler,) * more
+            )
             for column, filler in fillers.items()
         }
-        rows.append(replace(one, **columns, spans=None))
-        keep.append([False] * more + [True] * len(one) if left else [True] * len(one) + [False] * more)
+        rows.append(replace(encoding, **columns, spans=None))
+        keep.append([False] * more + [True] * len(encoding) if left else [True] * len(encoding) + [False] * more)
     return rows, torch.tensor(keep)
 
 
@@ -220,27 +222,30 @@ def _padded(
     left: bool,
     masked: bool,
     first: int = 0,
-) -> list[Row]:
+) -> list[BatchRow]:
     """Run the texts as padded rows; first: the number of the first of them."""
-    rows, keep = padded_rows([one.encoding for one in inputs], loaded.tokenizer, left=left)
-    targets = [one.target for one in inputs if one.target is not None]
+    rows, keep = padded_rows([text_inputs.encoding for text_inputs in inputs], loaded.tokenizer, left=left)
+    targets = [text_inputs.target for text_inputs in inputs if text_inputs.target is not None]
     ids, segments = (torch.tensor([getattr(row, name) for row in rows]) for name in ("ids", "segments"))
     told = keep if masked else torch.ones_like(keep)
     owners = _owners(keep, first)
     if not targets or loaded.run_pair is None:
-        ran = [ModelInputs(row, predicts=_predicts(one, keep[at], row)) for at, (one, row) in _both(inputs, rows)]
+        ran = [
+            ModelInputs(row, predicts=_predicts(text_inputs, keep[at], row))
+            for at, (text_inputs, row) in _both(inputs, rows)
+        ]
         run = partial(loaded.run, ids, told, segments)
         written = owners
     else:
-        read, kept = padded_rows(targets, loaded.tokenizer, left=False)
+        read, keep_targets = padded_rows(targets, loaded.tokenizer, left=False)
         ran = [
-            ModelInputs(row, read[at], predicts=_predicts(one, kept[at], read[at]))
-            for at, (one, row) in _both(inputs, rows)
+            ModelInputs(row, read[at], predicts=_predicts(text_inputs, keep_targets[at], read[at]))
+            for at, (text_inputs, row) in _both(inputs, rows)
         ]
-        run = partial(loaded.run_pair, ids, told, torch.tensor([one.ids for one in read]))
-        written = _owners(kept, first)
+        run = partial(loaded.run_pair, ids, told, torch.tensor([target.ids for target in read]))
+        written = _owners(keep_targets, first)
     traces = record_rows(loaded, ran, run, texts=texts)
-    return [Row(*row) for row in zip(traces, owners, written, strict=True)]
+    return [BatchRow(*row) for row in zip(traces, owners, written, strict=True)]
 
 
 def _both(inputs: Sequence[ModelInputs], rows: Sequence[Encoding]) -> list[tuple[int, tuple[ModelInputs, Encoding]]]:
@@ -249,20 +254,22 @@ def _both(inputs: Sequence[ModelInputs], rows: Sequence[Encoding]) -> list[tuple
 
 def _pack(
     loaded: LoadedModel, inputs: Sequence[ModelInputs], *, texts: Sequence[str], masked: bool, restart: bool
-) -> Row:
+) -> BatchRow:
     """Run all texts as one row."""
-    encodings = [one.encoding for one in inputs]
+    encodings = [text_inputs.encoding for text_inputs in inputs]
     whole = Encoding(
-        ids=_joined(one.ids for one in encodings),
-        tokens=_joined(one.tokens for one in encodings),
-        words=_joined(one.words for one in encodings),
-        segments=_joined(one.segments for one in encodings),
-        special=_joined(one.special for one in encodings),
-        unknown=sum(one.unknown for one in encodings),
+        ids=_joined(encoding.ids for encoding in encodings),
+        tokens=_joined(encoding.tokens for encoding in encodings),
+        words=_joined(encoding.words for encoding in encodings),
+        segments=_joined(encoding.segments for encoding in encodings),
+        special=_joined(encoding.special for encoding in encodings),
+        unknown=sum(encoding.unknown for encoding in encodings),
         unknown_id=encodings[0].unknown_id,
     )
-    owner = torch.repeat_interleave(torch.arange(len(encodings)), torch.tensor([len(one) for one in encodings]))
-    predicts = None if inputs[0].predicts is None else _joined(one.predicts or () for one in inputs)
+    owner = torch.repeat_interleave(
+        torch.arange(len(encodings)), torch.tensor([len(encoding) for encoding in encodings])
+    )
+    predicts = None if inputs[0].predicts is None else _joined(text_inputs.predicts or () for text_inputs in inputs)
     runner = loaded.runner
     assert isinstance(runner, OwnRunner)
     run = partial(
@@ -274,7 +281,7 @@ def _pack(
         restart=restart and masked,
     )
     (trace,) = record_rows(loaded, [ModelInputs(whole, predicts=predicts)], run, texts=["\n".join(texts)])
-    return Row(trace, owner.numpy(), owner.numpy())
+    return BatchRow(trace, owner.numpy(), owner.numpy())
 
 
 def _joined(columns: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
@@ -290,7 +297,7 @@ def _predicts(inputs: ModelInputs, keep: Tensor, row: Encoding) -> tuple[str | N
     if inputs.predicts is None:
         return None
     real = iter(inputs.predicts)
-    return tuple(next(real) if kept else token for kept, token in zip(keep.tolist(), row.tokens, strict=True))
+    return tuple(next(real) if is_real else token for is_real, token in zip(keep.tolist(), row.tokens, strict=True))
 
 
 def _check_size(lengths: Sequence[int], loaded: LoadedModel, *, layout: Layout, most_cells: int | None) -> None:

@@ -17,7 +17,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from inspector.batches.layouts import Batch, Row
+from inspector.batches.layouts import Batch, BatchRow
 from inspector.trace import Array, AttentionRecord
 from models.attention import AttentionFunction, row_blocks
 from models.attention.functions import ComposedAttention, DotProductAttention, WeightedSum
@@ -91,7 +91,7 @@ def leaks(
         (row, row.trace.record_of_head(layer, head, stream, call=call), _rows_of(row, stream)) for row in batch.rows
     ]
     truths = [_weights(record, FillWith(-inf), torch.float32, before_scale=False)[real] for _, record, real in records]
-    found = []
+    rows = []
     for name, value in FILLS.items():
         for dtype_name, dtype in DTYPES.items():
             fill = _fill(name, value, added=added)
@@ -113,13 +113,13 @@ def leaks(
                 hidden.append((weights * ~_allowed(record)[real]).sum(axis=1))
                 change = max(change, float(np.abs(weights - truth).max()))
             if problem:
-                found.append((name, dtype_name, *[float("nan")] * 4, problem))
+                rows.append((name, dtype_name, *[float("nan")] * 4, problem))
                 continue
             shares, behind = np.concatenate(leak), np.concatenate(hidden)
             foreign_too = (float(shares.mean()), float(shares.max())) if shares.size else (0.0, 0.0)
             numbers = (*foreign_too, float(behind.mean()), change)
-            found.append((name, dtype_name, *numbers, ""))
-    return pd.DataFrame(found, columns=["fill", "dtype", "leak", "largest", "hidden", "change", "problem"])
+            rows.append((name, dtype_name, *numbers, ""))
+    return pd.DataFrame(rows, columns=["fill", "dtype", "leak", "largest", "hidden", "change", "problem"])
 
 
 def nothing_to_see(scores: Array) -> pd.DataFrame:
@@ -167,7 +167,7 @@ def _softmax(scores: Tensor) -> Tensor:
     return torch.softmax(scores, dim=-1)
 
 
-def _rows_of(row: Row, stream: str | None) -> np.ndarray:
+def _rows_of(row: BatchRow, stream: str | None) -> np.ndarray:
     """The real queries of a row."""
     owner, _ = row.owners(row.trace.streams[0] if stream is None else stream)
     return np.asarray(owner >= 0)
@@ -226,4 +226,4 @@ def _mapped(part: Any, change: Callable[[Tensor], Tensor]) -> Any:
         return change(part)
     if not is_dataclass(part) or isinstance(part, type | _Added):
         return part
-    return replace(part, **{one.name: _mapped(getattr(part, one.name), change) for one in fields(part)})
+    return replace(part, **{field.name: _mapped(getattr(part, field.name), change) for field in fields(part)})

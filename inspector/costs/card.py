@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inspector.costs.counted.counting import Counted
-    from inspector.costs.kv_cache import KVCache
+    from inspector.costs.counted.counting import CountedCosts
+    from inspector.costs.kv_cache import CacheSizes
 
 _PAIRS = ("scores", "mix")
 
 
 @dataclass(frozen=True)
-class Card:
+class DeviceCard:
     """A device as its data sheet has it.
 
     memory: bytes; bandwidth: of the memory, bytes a second. peak, peak32: FLOPs a second of dense matrix products of
@@ -38,17 +38,17 @@ class Card:
 
 
 _G, _T = 10**9, 10**12
-CARDS: Mapping[str, Card] = {
-    "a100": Card("A100 80 GB", 80 * _G, 2039 * _G, 312 * _T, 195 * _T // 10),
-    "h100": Card("H100 SXM", 80 * _G, 3350 * _G, 989 * _T, 67 * _T),
-    "h200": Card("H200 SXM", 141 * _G, 4800 * _G, 989 * _T, 67 * _T),
-    "4090": Card("RTX 4090", 24 * _G, 1008 * _G, 165 * _T, 82 * _T),
+CARDS: Mapping[str, DeviceCard] = {
+    "a100": DeviceCard("A100 80 GB", 80 * _G, 2039 * _G, 312 * _T, 195 * _T // 10),
+    "h100": DeviceCard("H100 SXM", 80 * _G, 3350 * _G, 989 * _T, 67 * _T),
+    "h200": DeviceCard("H200 SXM", 141 * _G, 4800 * _G, 989 * _T, 67 * _T),
+    "4090": DeviceCard("RTX 4090", 24 * _G, 1008 * _G, 165 * _T, 82 * _T),
 }
 """Cards by a short name, from NVIDIA's data sheets, without sparsity."""
 
 
 @dataclass(frozen=True)
-class OnCard:
+class CardNeeds:
     """The bytes that must fit, and the seconds that a pass and a step take at best.
 
     weights, cache: bytes. cards: how many hold both. read: seconds to read all texts once. step: seconds to write one
@@ -77,15 +77,15 @@ class OnCard:
 
 
 def on_card(
-    counted: Counted,
-    cache: KVCache | None,
-    card: Card,
+    counted: CountedCosts,
+    cache: CacheSizes | None,
+    card: DeviceCard,
     *,
     tokens: int,
     target_tokens: int | None = None,
     batch: int = 1,
     element_bytes: int = 2,
-) -> OnCard:
+) -> CardNeeds:
     """Derive what `batch` texts of n tokens take of a card.
 
     target_tokens: of an encoder-decoder; None for a target as long as its source.
@@ -102,7 +102,7 @@ def on_card(
         )
     peak = card.peak32 if element_bytes >= 4 else card.peak
     weights = element_bytes * counted.parameters
-    kept = 0 if cache is None else batch * cache.bytes(target, source=tokens, element_bytes=element_bytes)
+    cached = 0 if cache is None else batch * cache.bytes(target, source=tokens, element_bytes=element_bytes)
     (flops,) = counted.total([tokens if target_tokens is None else (tokens, target)])
     read, bound = _longer(batch * flops / peak, weights / card.bandwidth)
     seconds, step_bound = None, ""
@@ -110,12 +110,12 @@ def on_card(
     if formula is not None and table is not None and cache is not None:
         # The constant term of a product of one token is 2 FLOPs a weight, whatever is cached.
         active = sum(of[0] for row, of in formula.rows.items() if row.component not in _PAIRS) // 2
-        moved = element_bytes * active + kept
+        moved = element_bytes * active + cached
         seconds, step_bound = _longer(batch * int(table["flops"].sum()) / peak, moved / card.bandwidth)
-    return OnCard(
+    return CardNeeds(
         weights=weights,
-        cache=kept,
-        cards=-(-(weights + kept) // card.memory),
+        cache=cached,
+        cards=-(-(weights + cached) // card.memory),
         read=read,
         bound=bound,
         step=seconds,

@@ -73,12 +73,12 @@ class LayerShape:
     @property
     def crossover(self) -> float | None:
         """The length at which attention's counted FLOPs equal the FFN's; None where it has more at any length."""
-        found = (self.ffn_parameters - self.projection_parameters) / (2 * self.heads * self.head_width)
-        return found if found > 0 else None
+        tokens = (self.ffn_parameters - self.projection_parameters) / (2 * self.heads * self.head_width)
+        return tokens if tokens > 0 else None
 
 
 @dataclass(frozen=True)
-class Measured:
+class LayerTimes:
     """The times of one layer's parts.
 
     table: a row per tokens and part (projections, scores, softmax, mix, fused, ffn) with seconds (the median of
@@ -127,7 +127,7 @@ def measure(
     most_flops: int = MOST_FLOPS,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
     stop: Callable[[], bool] = lambda: False,
-) -> Measured:
+) -> LayerTimes:
     """Measure the parts of one layer of a model's shape for texts of these lengths.
 
     on_progress: called with the runs that are done and the runs that there will be. stop: asked between two runs.
@@ -161,13 +161,13 @@ def measure_shape(
     most_bytes: int = MOST_BYTES,
     most_flops: int = MOST_FLOPS,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
-    on_turn: Callable[[Measured], object] = lambda so_far: None,
+    on_turn: Callable[[LayerTimes], object] = lambda so_far: None,
     stop: Callable[[], bool] = lambda: False,
-) -> Measured:
+) -> LayerTimes:
     """Measure one layer of a given shape, in float32 where no dtype is given.
 
     parts: to time. on_turn: called with what is measured so far, its `repeats` turns, each time that all parts have run
-    once more. The other arguments are those of `measure`.
+    once more. `measure` explains the other arguments.
     """
     import torch  # takes seconds
 
@@ -197,18 +197,18 @@ def measure_shape(
     layer = TimedLayer(shape, dtype=dtype, device=torch.device(device))
     now = layer.clock()
 
-    def so_far(found: Times) -> Measured:
+    def so_far(times: Times) -> LayerTimes:
         rows = [
             (length, part, median(seconds), *_work(shape, part, length, dtype.itemsize))
-            for (length, part), seconds in found.items()
+            for (length, part), seconds in times.items()
         ]
-        return Measured(
+        return LayerTimes(
             shape=shape,
             table=pd.DataFrame(rows, columns=["tokens", "part", "seconds", "flops", "bytes"]),
             dtype=str(dtype).removeprefix("torch."),
             device=str(layer.device),
             clock="CPU time" if now is time.thread_time else "wall time",
-            repeats=len(next(iter(found.values()))),
+            repeats=len(next(iter(times.values()))),
             counted=shape.crossover,
         )
 
@@ -218,7 +218,7 @@ def measure_shape(
             on_progress(0, (repeats + 1) * len(lengths) * len(parts))  # making random numbers takes a moment too
             tensors[length] = layer.tensors(length)
         runs = {(length, part): partial(layer.run, part, tensors[length]) for length in lengths for part in parts}
-        found = take_turns(
+        times = take_turns(
             runs,
             now=now,
             repeats=repeats,
@@ -226,7 +226,7 @@ def measure_shape(
             on_turn=lambda times: on_turn(so_far(times)),
             stop=stop,
         )
-    return so_far(found)
+    return so_far(times)
 
 
 def take_turns(
@@ -243,7 +243,7 @@ def take_turns(
     now: the clock. A first turn warms up and is not kept. on_turn: called with the seconds so far after each turn.
     Raises ValueError when stopped.
     """
-    found: dict[Key, list[float]] = {key: [] for key in runs}
+    times: dict[Key, list[float]] = {key: [] for key in runs}
     total, done = (repeats + 1) * len(runs), 0
     for turn in range(repeats + 1):
         for key, run in runs.items():
@@ -252,12 +252,12 @@ def take_turns(
             began = now()
             run()
             if turn:
-                found[key].append(now() - began)
+                times[key].append(now() - began)
             done += 1
             on_progress(done, total)
         if turn:
-            on_turn(found)
-    return found
+            on_turn(times)
+    return times
 
 
 def measure_heads(
@@ -267,8 +267,8 @@ def measure_heads(
     tokens: int,
     repeats: int = REPEATS,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
-    on_heads: Callable[[dict[int, Measured]], object] = lambda so_far: None,
-) -> dict[int, Measured]:
+    on_heads: Callable[[dict[int, LayerTimes]], object] = lambda so_far: None,
+) -> dict[int, LayerTimes]:
     """Measure scores, softmax and mix of one layer with several numbers of heads, which share its width.
 
     Each head has keys and values of its own. on_heads: called with what is measured so far after each number of heads.
@@ -277,16 +277,16 @@ def measure_heads(
     """
     if wrong := [number for number in heads if number < 1 or width % number]:
         raise ValueError(f"{wrong[0]} heads do not divide a width of {width}")
-    found = {}
+    by_heads = {}
     for place, number in enumerate(heads):
 
         def progress(done: int, total: int, before: int = place) -> object:
             return on_progress(before * total + done, len(heads) * total)
 
         shape = LayerShape(width, number, number, width // number, 1, gated=False)
-        found[number] = measure_shape(shape, [tokens], parts=PAIRED, repeats=repeats, on_progress=progress)
-        on_heads(dict(found))
-    return found
+        by_heads[number] = measure_shape(shape, [tokens], parts=PAIRED, repeats=repeats, on_progress=progress)
+        on_heads(dict(by_heads))
+    return by_heads
 
 
 def layer_shape(config: Any) -> LayerShape:
@@ -321,7 +321,7 @@ def layer_shape(config: Any) -> LayerShape:
 
 
 def work(shape: LayerShape, tokens: int, *, element_bytes: int = 4) -> pd.DataFrame:
-    """Count what each part of a layer computes and moves; columns part, flops, bytes, as in `Measured.table`."""
+    """Count what each part of a layer computes and moves; columns part, flops, bytes, as in `LayerTimes.table`."""
     rows = [(part, *_work(shape, part, tokens, element_bytes)) for part in ALL_PARTS]
     return pd.DataFrame(rows, columns=["part", "flops", "bytes"])
 

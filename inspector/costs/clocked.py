@@ -18,7 +18,7 @@ from inspector.costs.clock import PARTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from inspector.costs.clock import Kernel, Measured
+    from inspector.costs.clock import Kernel, LayerTimes
 
 TIMED = {
     "projections": "q, k, v and out",
@@ -30,24 +30,24 @@ TIMED = {
 """The parts that the clock times, as bars name them."""
 
 
-def by_length(measured: Measured) -> pd.DataFrame:
+def by_length(measured: LayerTimes) -> pd.DataFrame:
     """Add a layer's parts up to attention, eager and SDPA, and the FFN; columns tokens, eager, sdpa, ffn in seconds."""
     seconds = measured.table.pivot_table(index="tokens", columns="part", values="seconds")
-    found = pd.DataFrame({kernel: seconds[list(parts)].sum(axis=1) for kernel, parts in PARTS.items()})
-    return found.assign(ffn=seconds["ffn"]).reset_index()
+    by_kernel = pd.DataFrame({kernel: seconds[list(parts)].sum(axis=1) for kernel, parts in PARTS.items()})
+    return by_kernel.assign(ffn=seconds["ffn"]).reset_index()
 
 
-def by_heads(measured: Mapping[int, Measured]) -> pd.DataFrame:
+def by_heads(measured: Mapping[int, LayerTimes]) -> pd.DataFrame:
     """Sum up scores, softmax and mix by the number of heads; columns heads, eager, sdpa in seconds."""
     rows = []
-    for heads, one in sorted(measured.items()):
-        seconds = one.table.set_index("part")["seconds"]
+    for heads, times in sorted(measured.items()):
+        seconds = times.table.set_index("part")["seconds"]
         rows.append((heads, float(seconds[["scores", "softmax", "mix"]].sum()), float(seconds["fused"])))
     return pd.DataFrame(rows, columns=["heads", "eager", "sdpa"])
 
 
 @dataclass(frozen=True)
-class Timed:
+class StreamTimes:
     """The measured times of the layers of one stream that are alike.
 
     table: a row per layer and part, columns stream, layer, part, component, kind and milliseconds, as figures of costs
@@ -63,7 +63,7 @@ class Timed:
     ffn: float
 
 
-def by_layer(breakdown: pd.DataFrame, measured: Measured, *, kernel: Kernel, tokens: int) -> Timed:
+def by_layer(breakdown: pd.DataFrame, measured: LayerTimes, *, kernel: Kernel, tokens: int) -> StreamTimes:
     """Give every layer like the timed one the times of its parts; breakdown: of `costs.breakdown` or of a count.
 
     The clock times the first layer of the first stream. Layers of the same products, FLOP for FLOP, are like it.
@@ -81,11 +81,13 @@ def by_layer(breakdown: pd.DataFrame, measured: Measured, *, kernel: Kernel, tok
     ]
     table = pd.DataFrame(rows, columns=["stream", "layer", "part", "component", "kind", "milliseconds"])
     attention = 1000 * float(seconds[list(PARTS[kernel])].sum())
-    kept, out = int(alike.sum()), int((~alike).sum())
-    return Timed(table.astype({"layer": "Int64"}), stream, kept, out, attention, 1000 * float(seconds["ffn"]))
+    alike_layers, out = int(alike.sum()), int((~alike).sum())
+    return StreamTimes(
+        table.astype({"layer": "Int64"}), stream, alike_layers, out, attention, 1000 * float(seconds["ffn"])
+    )
 
 
-def of_component(component: str, part: str, measured: Measured, *, tokens: int) -> tuple[str, float, float] | None:
+def of_component(component: str, part: str, measured: LayerTimes, *, tokens: int) -> tuple[str, float, float] | None:
     """Find the timed part that holds a component: its name, milliseconds in one layer, GFLOP/s; None without one."""
     name = (
         "projections"

@@ -15,8 +15,8 @@ from inspector.costs import stacks
 from models.transformer.config import TransformerConfig
 
 if TYPE_CHECKING:
-    from inspector.costs.counted.counting import Counted
-    from inspector.costs.kv_cache import KVCache
+    from inspector.costs.counted.counting import CountedCosts
+    from inspector.costs.kv_cache import CacheSizes
 
 
 def by_step(
@@ -45,8 +45,8 @@ def by_step(
         past = 0 if step == 1 else tokens - 1
         cached = list(stacks.decoder(config, tokens - past, source, 1, past=past, predicted=1))
         uncached = list(stacks.decoder(config, tokens, source, 1, predicted=1))
-        kept = element_bytes * sum(placed.cost.cached for placed in cached)
-        rows.append((step, tokens, _products(cached), _products(uncached), kept))
+        cached_bytes = element_bytes * sum(placed.cost.cached for placed in cached)
+        rows.append((step, tokens, _products(cached), _products(uncached), cached_bytes))
     table = pd.DataFrame(rows, columns=["step", "tokens", "flops_cached", "flops_uncached", "cache_bytes"])
     for name in ("cached", "uncached"):
         table[f"total_{name}"] = table[f"flops_{name}"].cumsum()
@@ -54,8 +54,8 @@ def by_step(
 
 
 def counted_by_step(
-    counted: Counted,
-    cache: KVCache,
+    counted: CountedCosts,
+    cache: CacheSizes,
     *,
     steps: int,
     begun: int = 1,
@@ -86,15 +86,15 @@ def counted_by_step(
             table = counted.step(tokens=lengths[0], target_tokens=lengths[1])
             assert table is not None
             cached = int(table["flops"].sum())
-        kept = cache.bytes(tokens, source=source or 0, element_bytes=element_bytes)
-        rows.append((step, tokens, cached, uncached, kept))
+        cached_bytes = cache.bytes(tokens, source=source or 0, element_bytes=element_bytes)
+        rows.append((step, tokens, cached, uncached, cached_bytes))
     table = pd.DataFrame(rows, columns=["step", "tokens", "flops_cached", "flops_uncached", "cache_bytes"])
     for name in ("cached", "uncached"):
         table[f"total_{name}"] = table[f"flops_{name}"].cumsum()
     return table
 
 
-def _decoder(counted: Counted, tokens: int, source: int | None, *, last_only: bool) -> int:
+def _decoder(counted: CountedCosts, tokens: int, source: int | None, *, last_only: bool) -> int:
     """The products of a decoder that reads all of its tokens, without the encoder's."""
 
     def of(tokens: int) -> pd.DataFrame:
@@ -108,5 +108,5 @@ def _decoder(counted: Counted, tokens: int, source: int | None, *, last_only: bo
     return int(table["flops"][~heads].sum()) + int(scored["flops"][scored["part"] == "head"].sum())
 
 
-def _products(costs: list[stacks.Placed]) -> int:
+def _products(costs: list[stacks.PlacedCost]) -> int:
     return sum(placed.cost.flops for placed in costs if placed.cost.kind == "matmul")

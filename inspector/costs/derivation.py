@@ -23,7 +23,7 @@ from models.transformer.config import TransformerConfig
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.costs.counted.counting import Counted
+    from inspector.costs.counted.counting import CountedCosts
 
 Factor = tuple[str, int]  # its letter, or its digits, and its value
 Amount = Literal["flops", "parameters", "activation_bytes", "cache_bytes"]
@@ -31,7 +31,7 @@ _BYTES = 4  # of a number, as `costs.breakdown` counts where nothing else is ask
 
 
 @dataclass(frozen=True)
-class Product:
+class SizeProduct:
     """A product of sizes, such as 2 n² d L; biases: how many numbers biases would add to these parameters."""
 
     factors: tuple[Factor, ...]
@@ -60,7 +60,7 @@ class Product:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class StackSizes:
     """The sizes of one stack of a model that formulas need; experts, chosen: 0 without a choice of experts."""
 
     width: int
@@ -81,10 +81,10 @@ def derive(
     *,
     part: str,
     stream: str,
-    sizes: Sizes,
+    sizes: StackSizes,
     layers: int,
     lengths: tuple[int, ...],
-) -> Product | None:
+) -> SizeProduct | None:
     """Write a component's amount, in all layers of its stream, as a product of sizes; None where no formula is known.
 
     layers: how many have it, 1 for what stands outside of them. lengths: n, or n and m of an encoder-decoder, whose
@@ -101,7 +101,7 @@ def derive(
         wide = _wide("H", sizes.heads, *_each(component, sizes), sizes.width)
         pairs = [query, key]
         outputs = [*pairs, ("H", sizes.heads)] if component == "scores" else [query, *wide]
-        found = {"flops": [("2", 2), *pairs, *wide, *every], "activation_bytes": [size, *outputs, *every]}
+        by_amount = {"flops": [("2", 2), *pairs, *wide, *every], "activation_bytes": [size, *outputs, *every]}
     elif matrix is not None:
         rows = [key] if component in ("k", "v") else [query]
         inputs, outputs = matrix
@@ -109,7 +109,7 @@ def derive(
         held = [("N", sizes.experts)] if part == "experts" else []
         if amount == "parameters":
             biases = prod(value for _, value in [*outputs, *held, *every])
-        found = {
+        by_amount = {
             "flops": [("2", 2), *rows, *inputs, *outputs, *used, *every],
             "parameters": [*inputs, *outputs, *held, *every],
             "activation_bytes": [size, *rows, *outputs, *used, *every],
@@ -117,15 +117,15 @@ def derive(
         }
     else:
         return None
-    factors = found.get(amount)
-    return Product(tuple(factors), biases) if factors else None
+    factors = by_amount.get(amount)
+    return SizeProduct(tuple(factors), biases) if factors else None
 
 
-def sizes_of(config: Any, *, stream: str) -> Sizes:
+def sizes_of(config: Any, *, stream: str) -> StackSizes:
     """Read the sizes of the stack that a stream belongs to; raises ValueError where the configuration has none."""
     if isinstance(config, TransformerConfig):
         written = config.vocabulary if config.target_vocabulary is None else config.target_vocabulary
-        return Sizes(
+        return StackSizes(
             config.width,
             config.heads,
             config.key_heads,
@@ -142,7 +142,7 @@ def sizes_of(config: Any, *, stream: str) -> Sizes:
     side = "encoder_ffn_dim" if stream == "encoder" else "decoder_ffn_dim"
     ffn_width = first_number(text, "intermediate_size", "d_ff", "ffn_dim", side, "n_inner", default=4 * width)
     experts = first_number(text, "num_local_experts", "n_routed_experts", "num_experts", default=0)
-    return Sizes(
+    return StackSizes(
         width,
         heads,
         kv_heads,
@@ -156,18 +156,18 @@ def sizes_of(config: Any, *, stream: str) -> Sizes:
     )
 
 
-def _matrix(component: str, part: str, sizes: Sizes) -> tuple[list[Factor], list[Factor]] | None:
+def _matrix(component: str, part: str, sizes: StackSizes) -> tuple[list[Factor], list[Factor]] | None:
     """The sizes of what goes into a learned product, and of what comes out."""
     d: Factor = ("d", sizes.width)
     f: Factor = ("f", sizes.expert_width if part == "experts" else sizes.ffn_width)
-    own = [("K", sizes.kv_heads), ("H", sizes.heads)][sizes.kv_heads == sizes.heads]
+    heads = [("K", sizes.kv_heads), ("H", sizes.heads)][sizes.kv_heads == sizes.heads]
     match component:
         case "q":
             return [d], _wide("H", sizes.heads, "E", sizes.key_width, sizes.width)
         case "k":
-            return [d], _wide(*own, "E", sizes.key_width, sizes.width)
+            return [d], _wide(*heads, "E", sizes.key_width, sizes.width)
         case "v":
-            return [d], _wide(*own, *_each("mix", sizes), sizes.width)
+            return [d], _wide(*heads, *_each("mix", sizes), sizes.width)
         case "out":
             return _wide("H", sizes.heads, *_each("mix", sizes), sizes.width), [d]
         case "up" | "gate":
@@ -181,7 +181,7 @@ def _matrix(component: str, part: str, sizes: Sizes) -> tuple[list[Factor], list
     return None
 
 
-def _each(component: str, sizes: Sizes) -> Factor:
+def _each(component: str, sizes: StackSizes) -> Factor:
     """The width of a head's key, or of its value, which has a letter of its own where the two differ."""
     if component == "scores" or sizes.value_width == sizes.key_width:
         return "E", sizes.key_width
@@ -198,7 +198,7 @@ def _power(name: str, times: int) -> str:
 
 
 @dataclass(frozen=True)
-class Derived:
+class DerivedNumber:
     """One number and where it comes from.
 
     component: as in a table of costs; stream: "" where the model has one. tokens: n, or n and m. amount: what is
@@ -214,7 +214,7 @@ class Derived:
     amount: Amount
     value: int
     layers: int
-    product: Product | None
+    product: SizeProduct | None
     biases: int
     formula: int | None
     count: int | None
@@ -226,11 +226,11 @@ def explain(
     config: Any,
     *,
     amount: Amount,
-    model: Counted | None,
+    model: CountedCosts | None,
     closed: bool,
     lengths: tuple[int, ...],
     streams: int = 1,
-) -> Derived:
+) -> DerivedNumber:
     """Derive one component's number; rows: of one component of a stream in a table of costs.
 
     model: the count, None where it was not made. closed: whether the rows come from closed formulas. lengths: n, or n
@@ -242,11 +242,11 @@ def explain(
     product, biases = None, 0
     try:
         sizes = sizes_of(config, stream=stream)
-        found = derive(component, amount, part=part, stream=stream, sizes=sizes, layers=layers, lengths=lengths)
+        derived = derive(component, amount, part=part, stream=stream, sizes=sizes, layers=layers, lengths=lengths)
     except ValueError:  # sizes of each layer's own, or under names that nobody knows
-        found = None
-    if found is not None and value - found.value in (0, found.biases):
-        product, biases = found, value - found.value
+        derived = None
+    if derived is not None and value - derived.value in (0, derived.biases):
+        product, biases = derived, value - derived.value
     count: int | None = None
     polynomial: tuple[tuple[int, str], ...] = ()
     if model is not None and amount == "flops":
@@ -256,7 +256,7 @@ def explain(
         if model.formula is not None:
             coefficients = model.polynomial(component, part=part, stream=stream)
             polynomial = tuple(pair for pair in zip(coefficients, model.terms, strict=True) if pair[0])
-    return Derived(
+    return DerivedNumber(
         component=component,
         stream=stream if streams > 1 else "",
         tokens=lengths,

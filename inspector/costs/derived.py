@@ -14,7 +14,7 @@ import pandas as pd
 
 from inspector.costs import stacks
 from inspector.costs.formulas import ACTIVATION_FLOPS, activation_flops
-from inspector.costs.stacks import Head
+from inspector.costs.stacks import OutputHead
 from models.transformer.config import TransformerConfig
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def breakdown(
     for name, number in numbers.items():
         if number < 1:
             raise ValueError(f"{name} is {number}; it must be at least 1")
-    own, head = _model(config)
+    model, head = _model(config)
     table = pd.DataFrame(
         {
             "stream": placed.stream,
@@ -96,7 +96,7 @@ def breakdown(
             "activation_bytes": element_bytes * placed.cost.outputs,
             "cache_bytes": element_bytes * placed.cost.cached,
         }
-        for placed in stacks.model(own, head, tokens, target_tokens, batch)
+        for placed in stacks.model(model, head, tokens, target_tokens, batch)
     )
     return table.astype({"layer": "Int64"})
 
@@ -108,18 +108,18 @@ def crossovers(config: PretrainedConfig | TransformerConfig) -> Crossovers:
     width, plain attention is 8 n d^2 + 4 n^2 d and the FFN 4 n d f: scores and mix equal the FFN at n = f, the whole
     attention sublayer at n = f - 2d. With the usual f = 4d that is 4d and 2d (BERT-base: 3072 and 1536).
     """
-    own, _ = _model(config)
-    one, two = _layer_flops(own, 1), _layer_flops(own, 2)
-    ffn = sum(flops for group, flops in one.items() if GROUPS[group] == "ffn")
+    model, _ = _model(config)
+    of_one, of_two = _layer_flops(model, 1), _layer_flops(model, 2)
+    ffn = sum(flops for group, flops in of_one.items() if GROUPS[group] == "ffn")
 
     def meets(groups: Iterable[str]) -> float:
-        at_one, at_two = (sum(flops.get(group, 0) for group in groups) for flops in (one, two))
+        at_one, at_two = (sum(flops.get(group, 0) for group in groups) for flops in (of_one, of_two))
         quadratic = (at_two - 2 * at_one) / 2
         return (ffn - (at_one - quadratic)) / quadratic
 
     sublayer = meets([group for group, part in GROUPS.items() if part == "attention"])
     core = max(0.0, meets(["scores", "mix"]))
-    plain = core == own.ffn_width and (sublayer <= 0 or sublayer == own.ffn_width - 2 * own.width)
+    plain = core == model.ffn_width and (sublayer <= 0 or sublayer == model.ffn_width - 2 * model.width)
     return Crossovers(core=core, sublayer=sublayer if sublayer > 0 else None, plain=plain)
 
 
@@ -132,12 +132,12 @@ def by_length(config: PretrainedConfig | TransformerConfig, lengths: Iterable[in
 
     Raises ValueError for a length below 1 or another kind of model.
     """
-    own, _ = _model(config)
+    model, _ = _model(config)
     rows = []
     for tokens in lengths:
         if tokens < 1:
             raise ValueError(f"a text of {tokens} tokens; lengths must be at least 1")
-        flops = _all_flops(own, int(tokens))
+        flops = _all_flops(model, int(tokens))
         total = sum(flops.values())
         rows += [
             (tokens, part, group, flops[group], flops[group] / total)
@@ -156,7 +156,7 @@ def _layer_flops(config: TransformerConfig, tokens: int) -> dict[str, int]:
 def _all_flops(config: TransformerConfig, tokens: int) -> dict[str, int]:
     """Count the FLOPs of all layers and streams, by group."""
     flops: dict[str, int] = {}
-    for placed in stacks.model(config, Head(), tokens, tokens, 1):
+    for placed in stacks.model(config, OutputHead(), tokens, tokens, 1):
         if placed.layer is not None and placed.cost.component in GROUPS:
             flops[placed.cost.component] = flops.get(placed.cost.component, 0) + placed.cost.flops
     return flops
@@ -165,11 +165,11 @@ def _all_flops(config: TransformerConfig, tokens: int) -> dict[str, int]:
 # --- from a configuration to the own Transformer's terms -----------------------------------------------------------
 
 
-def _model(config: PretrainedConfig | TransformerConfig) -> tuple[TransformerConfig, Head]:
-    return (config, Head()) if isinstance(config, TransformerConfig) else _from_transformers(config)
+def _model(config: PretrainedConfig | TransformerConfig) -> tuple[TransformerConfig, OutputHead]:
+    return (config, OutputHead()) if isinstance(config, TransformerConfig) else _from_transformers(config)
 
 
-def _from_transformers(config: PretrainedConfig) -> tuple[TransformerConfig, Head]:
+def _from_transformers(config: PretrainedConfig) -> tuple[TransformerConfig, OutputHead]:
     from transformers import BertConfig
 
     from models.convert import config_from_transformers
@@ -184,10 +184,10 @@ def _from_transformers(config: PretrainedConfig) -> tuple[TransformerConfig, Hea
     if family in _BERT_FAMILY:  # one family of code, under four names
         same = {"model_type": "bert", "hidden_act": _same_cost(config.hidden_act)}
         config = BertConfig.from_dict({**config.to_dict(), **same})
-    own = config_from_transformers(config)
-    if own.shape == "decoder":
-        own = replace(own, output_head=False)  # `head` counts the output matrix
-    return own, head
+    converted = config_from_transformers(config)
+    if converted.shape == "decoder":
+        converted = replace(converted, output_head=False)  # `head` counts the output matrix
+    return converted, head
 
 
 def _same_cost(activation: str) -> str:
@@ -196,7 +196,7 @@ def _same_cost(activation: str) -> str:
     return "gelu" if flops == ACTIVATION_FLOPS["gelu"] else "relu"
 
 
-def _head(config: PretrainedConfig) -> Head:
+def _head(config: PretrainedConfig) -> OutputHead:
     prefix = PREFIXES[config.model_type]
     name = (config.architectures or [f"{prefix}Model"])[0]
     heads = _decoder_heads(config) if config.model_type in _DECODERS else _encoder_heads(config)
@@ -205,31 +205,31 @@ def _head(config: PretrainedConfig) -> Head:
     return heads[name]
 
 
-def _decoder_heads(config: PretrainedConfig) -> dict[str, Head]:
+def _decoder_heads(config: PretrainedConfig) -> dict[str, OutputHead]:
     prefix = PREFIXES[config.model_type]
-    matrix = Head(matrix="tied" if config.tie_word_embeddings else "own")
+    matrix = OutputHead(matrix="tied" if config.tie_word_embeddings else "own")
     if config.model_type != "t5":
-        return {f"{prefix}Model": Head(), _DECODERS[config.model_type]: matrix}
+        return {f"{prefix}Model": OutputHead(), _DECODERS[config.model_type]: matrix}
     matrix = replace(matrix, scaled=config.scale_decoder_outputs)
-    return {"T5Model": Head(), "T5ForConditionalGeneration": matrix}
+    return {"T5Model": OutputHead(), "T5ForConditionalGeneration": matrix}
 
 
-def _encoder_heads(config: PretrainedConfig) -> dict[str, Head]:
+def _encoder_heads(config: PretrainedConfig) -> dict[str, OutputHead]:
     prefix, family = PREFIXES[config.model_type], config.model_type
     # RoBERTa's kind of word head uses GELU whatever the layers use.
     activation = config.hidden_act if family in ("bert", "albert") else "gelu"
-    words = Head(words=True, activation=activation, tied=config.tie_word_embeddings)
+    words = OutputHead(words=True, activation=activation, tied=config.tie_word_embeddings)
     if family == "albert":
         words = replace(words, width=config.embedding_size)
     heads = {
-        f"{prefix}Model": Head(pooler=True),
+        f"{prefix}Model": OutputHead(pooler=True),
         f"{prefix}ForMaskedLM": words,
-        f"{prefix}ForTokenClassification": Head(token_classes=config.num_labels),
-        f"{prefix}ForQuestionAnswering": Head(token_classes=config.num_labels),
+        f"{prefix}ForTokenClassification": OutputHead(token_classes=config.num_labels),
+        f"{prefix}ForQuestionAnswering": OutputHead(token_classes=config.num_labels),
         # RoBERTa has no pooler here but a dense layer with tanh on the first token: the same at the same cost.
-        f"{prefix}ForSequenceClassification": Head(pooler=True, text_classes=config.num_labels),
+        f"{prefix}ForSequenceClassification": OutputHead(pooler=True, text_classes=config.num_labels),
     }
     if family == "bert":
         heads["BertForPreTraining"] = replace(words, pooler=True, text_classes=2)
-        heads["BertForNextSentencePrediction"] = Head(pooler=True, text_classes=2)
+        heads["BertForNextSentencePrediction"] = OutputHead(pooler=True, text_classes=2)
     return heads

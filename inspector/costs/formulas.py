@@ -105,14 +105,14 @@ def attention(
     if config.window and queries == new_keys == 1 and is_plain(config, stream=stream):
         seen = min(keys, config.window)
     rows, key_rows, pairs = batch * queries, batch * new_keys, batch * heads * queries * seen
-    kept = 0 if stream == "encoder" else batch * keys * shared
+    cached = 0 if stream == "encoder" else batch * keys * shared
     if config.projections:
         yield product("attention", "q", rows, d, every, bias=config.bias)
         yield product(
-            "attention", "k", key_rows, d, shared, bias=config.bias, owner=not config.shared_query_key, cached=kept
+            "attention", "k", key_rows, d, shared, bias=config.bias, owner=not config.shared_query_key, cached=cached
         )
         yield product(
-            "attention", "v", key_rows, d, shared, bias=config.bias, owner=not config.shared_key_value, cached=kept
+            "attention", "v", key_rows, d, shared, bias=config.bias, owner=not config.shared_key_value, cached=cached
         )
     yield from _scores(config, queries, seen, batch, stream=stream, new_keys=new_keys)
     if config.weighting == "sigmoid":
@@ -120,7 +120,7 @@ def attention(
     else:
         yield Cost("attention", "softmax", 0, SOFTMAX_FLOPS * pairs, pairs)
     met = 2 * config.relative_distance + 1 if config.positions == "shaw" and stream != "cross" else 0  # Shaw's values
-    mixed = 0 if config.projections else 2 * kept  # without projections nothing else holds the keys and values
+    mixed = 0 if config.projections else 2 * cached  # without projections nothing else holds the keys and values
     yield Cost("attention", "mix", met * e, 2 * pairs * e + 2 * rows * heads * met * e, rows * every, mixed)
     if config.projections:
         merged = every if config.merge == "concat" else e

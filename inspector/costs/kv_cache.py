@@ -43,7 +43,7 @@ class CachedLayer:
 
 
 @dataclass(frozen=True)
-class KVCache:
+class CacheSizes:
     """The cache of all layers that attend.
 
     sharing, heads, kv_heads: how heads share keys and values.
@@ -62,13 +62,13 @@ class KVCache:
         """Count the bytes after n tokens, and a source's; raises ValueError for a negative number of either."""
         if min(tokens, source) < 0:
             raise ValueError(f"tokens {tokens}, source {source}: neither can be negative")
-        kept = sum(
+        elements = sum(
             layer.numbers * min(tokens, tokens if layer.window is None else layer.window) + layer.source * source
             for layer in self.layers
         )
-        return element_bytes * kept
+        return element_bytes * elements
 
-    def shared_by(self, kv_heads: int) -> KVCache:
+    def shared_by(self, kv_heads: int) -> CacheSizes:
         """Make the cache of the same model with another number of K, between 1 and H; raises ValueError for others."""
         if not 1 <= kv_heads <= self.heads or self.heads % kv_heads:
             raise ValueError(f"{self.heads} heads cannot share {kv_heads} keys and values; choose a divisor")
@@ -82,18 +82,18 @@ class KVCache:
             )
             for layer in self.layers
         )
-        return KVCache(layers, _sharing(self.heads, kv_heads), self.heads, kv_heads)
+        return CacheSizes(layers, _sharing(self.heads, kv_heads), self.heads, kv_heads)
 
 
-def kv_cache(config: PreTrainedConfig | TransformerConfig) -> KVCache:
+def kv_cache(config: PreTrainedConfig | TransformerConfig) -> CacheSizes:
     """Derive the cache of a decoder, or of an encoder-decoder's decoder.
 
     Raises ValueError for an encoder, which keeps nothing, and for a configuration without the sizes.
     """
-    return _own(config) if isinstance(config, TransformerConfig) else _foreign(config)
+    return _of_own(config) if isinstance(config, TransformerConfig) else _foreign(config)
 
 
-def shared(cache: KVCache, *, tokens: int, source: int = 0, element_bytes: int = 2) -> pd.DataFrame:
+def shared(cache: CacheSizes, *, tokens: int, source: int = 0, element_bytes: int = 2) -> pd.DataFrame:
     """Give the bytes of a cache with every way to share keys and values; columns kv_heads, bytes, own.
 
     Where the model itself does not share in groups, the number of groups is the divisor nearest to a quarter of the
@@ -106,22 +106,26 @@ def shared(cache: KVCache, *, tokens: int, source: int = 0, element_bytes: int =
         ways.append(min(between, key=lambda number: (abs(4 * number - cache.heads), number)))
     ways.append(1)
     rows = [
-        (kept, cache.shared_by(kept).bytes(tokens, source=source, element_bytes=element_bytes), kept == cache.kv_heads)
-        for kept in ways
+        (
+            kv_heads,
+            cache.shared_by(kv_heads).bytes(tokens, source=source, element_bytes=element_bytes),
+            kv_heads == cache.kv_heads,
+        )
+        for kv_heads in ways
     ]
     return pd.DataFrame(rows, columns=["kv_heads", "bytes", "own"])
 
 
-def _own(config: TransformerConfig) -> KVCache:
+def _of_own(config: TransformerConfig) -> CacheSizes:
     if config.shape == "encoder":
         raise ValueError("an encoder reads its text at once and keeps no keys and values")
     numbers = 2 * config.key_heads * config.head_width
     source = numbers if config.shape == "encoder-decoder" else 0
     layers = (CachedLayer(numbers, None, source),) * config.decoder_depth
-    return KVCache(layers, _sharing(config.heads, config.key_heads), config.heads, config.key_heads)
+    return CacheSizes(layers, _sharing(config.heads, config.key_heads), config.heads, config.key_heads)
 
 
-def _foreign(config: Any) -> KVCache:
+def _foreign(config: Any) -> CacheSizes:
     from models.config_facts import attention_sizes, first_number, layer_counts, stack_configs, text_config
 
     writes = config.is_encoder_decoder or _is_causal(config)
@@ -139,7 +143,7 @@ def _foreign(config: Any) -> KVCache:
         numbers, sharing = kv_heads * (key_width + value_width), _sharing(heads, kv_heads)
     source = numbers if config.is_encoder_decoder else 0
     layers = tuple(CachedLayer(numbers, window, source) for window in _windows(text, count))
-    return KVCache(layers, sharing, heads, kv_heads)
+    return CacheSizes(layers, sharing, heads, kv_heads)
 
 
 def _sharing(heads: int, kv_heads: int) -> Sharing:

@@ -18,7 +18,7 @@ from inspector.costs.counted.polynomials import evaluate
 from inspector.costs.derived import GROUPS, Crossovers
 
 if TYPE_CHECKING:
-    from inspector.costs.counted.counting import Counted
+    from inspector.costs.counted.counting import CountedCosts
 
 FFN = ("ffn", "experts", "router")
 """The parts that make up an FFN: its matrices, or those of the experts that a token chooses, with their choice."""
@@ -26,7 +26,7 @@ FFN = ("ffn", "experts", "router")
 _LONGEST = 2**30  # tokens; two costs that have not met by then are said not to meet
 
 
-def sweep(counted: Counted, lengths: Iterable[int], *, stream: str | None = None) -> pd.DataFrame:
+def sweep(counted: CountedCosts, lengths: Iterable[int], *, stream: str | None = None) -> pd.DataFrame:
     """FLOPs of the layers' attention and FFN for texts of different lengths, summed over the layers.
 
     stream: encoder | decoder | cross; all where None. Columns as in `by_length`; an encoder-decoder reads as many
@@ -46,7 +46,7 @@ def sweep(counted: Counted, lengths: Iterable[int], *, stream: str | None = None
     return pd.DataFrame(rows, columns=["tokens", "part", "group", "flops", "share"])
 
 
-def crossings(counted: Counted, *, stream: str | None = None, across: bool = False) -> Crossovers | None:
+def crossings(counted: CountedCosts, *, stream: str | None = None, across: bool = False) -> Crossovers | None:
     """Find the lengths at which attention costs as much as the FFN; None where they never do.
 
     core is 1 where scores and mix cost more at any length.
@@ -58,8 +58,8 @@ def crossings(counted: Counted, *, stream: str | None = None, across: bool = Fal
     """
     stream = streams(counted)[0] if stream is None else stream
     whose: list[str] = [stream, "cross"] if across else [stream]
-    attention = _sum(_polynomial(counted, part="attention", stream=one) for one in whose)
-    pairs = _sum(_polynomial(counted, component=name, stream=one) for one in whose for name in ("scores", "mix"))
+    attention = _sum(_polynomial(counted, part="attention", stream=stream) for stream in whose)
+    pairs = _sum(_polynomial(counted, component=name, stream=stream) for stream in whose for name in ("scores", "mix"))
     ffn = _sum(_polynomial(counted, part=part, stream=stream) for part in FFN)
     if not any(pairs) or not any(ffn):
         return None
@@ -71,16 +71,16 @@ def crossings(counted: Counted, *, stream: str | None = None, across: bool = Fal
     return Crossovers(core=1.0 if core is None else core, sublayer=sublayer, plain=False)
 
 
-def streams(counted: Counted) -> list[str]:
+def streams(counted: CountedCosts) -> list[str]:
     """List the streams that have layers, the first first, cross-attention left out."""
     if counted.formula is None:
         return []
-    found = dict.fromkeys(str(row.stream) for row in counted.formula.rows if row.layer is not None)
-    return [stream for stream in found if stream != "cross"]
+    names = dict.fromkeys(str(row.stream) for row in counted.formula.rows if row.layer is not None)
+    return [stream for stream in names if stream != "cross"]
 
 
 def _polynomial(
-    counted: Counted, *, component: str | None = None, part: str | None = None, stream: str | None = None
+    counted: CountedCosts, *, component: str | None = None, part: str | None = None, stream: str | None = None
 ) -> Sequence[int]:
     return counted.polynomial(component, part=part, stream=stream)
 
@@ -89,7 +89,7 @@ def _sum(polynomials: Iterable[Sequence[int]]) -> list[int]:
     return [sum(column) for column in zip(*polynomials, strict=True)]
 
 
-def _at(counted: Counted, coefficients: Sequence[int], tokens: int) -> int:
+def _at(counted: CountedCosts, coefficients: Sequence[int], tokens: int) -> int:
     assert counted.formula is not None
     basis = counted.formula.basis
     return evaluate(basis, coefficients, (tokens,) * basis.lengths)

@@ -15,7 +15,7 @@ from inspector.costs.shelf import SHELF, Shape
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedNumber:
     """A published number.
 
     what: the number. printed: as it is printed. value: what Headlight counts under that convention. unit: of the value.
@@ -29,7 +29,7 @@ class Published:
     convention: str
 
 
-def published() -> tuple[Published, ...]:
+def published() -> tuple[PublishedNumber, ...]:
     """Count each number again, by the formulas and from the shapes of the shelf."""
     bert = SHELF["bert-base"].config()
     table = breakdown(bert, tokens=128)
@@ -41,22 +41,24 @@ def published() -> tuple[Published, ...]:
     vit = vit_flops()
     caches = {name: kv_cache(SHELF[name].config()).token_bytes() for name in _CACHES}
     return (
-        Published("BERT base, 128 tokens: products", "22.35 G", products, "FLOP", "matrix products of the 12 layers"),
-        Published(
+        PublishedNumber(
+            "BERT base, 128 tokens: products", "22.35 G", products, "FLOP", "matrix products of the 12 layers"
+        ),
+        PublishedNumber(
             "BERT base in the TinyBERT and MobileBERT papers",
             "22.5 B",
             whole,
             "FLOP",
             "128 tokens, the 12 layers with element-wise work, no embeddings, no pooler",
         ),
-        Published(
+        PublishedNumber(
             "BERT base in the ELECTRA paper",
             "2.9e10",
             whole + one_hot + head,
             "FLOP",
             "128 tokens, the embedding counted as a dense product with one-hot vectors, and a dense head on each token",
         ),
-        Published(
+        PublishedNumber(
             "ViT-B/16, 224 x 224 pixels",
             "17.6 G",
             vit // 2,
@@ -64,11 +66,13 @@ def published() -> tuple[Published, ...]:
             f"a multiply-add counted as 1; as 2 FLOPs it is {vit / 1e9:.1f} GFLOP (by the formula alone)",
         ),
         *(
-            Published(f"KV cache of {SHELF[name].title}", f"{size:,} B", size, "B a token", _CACHES[name])
+            PublishedNumber(f"KV cache of {SHELF[name].title}", f"{size:,} B", size, "B a token", _CACHES[name])
             for name, size in caches.items()
         ),
         *(
-            Published(f"Parameters of {shape.title}", f"{shape.parameters:,}", size, "", shape.note or shape.source)
+            PublishedNumber(
+                f"Parameters of {shape.title}", f"{shape.parameters:,}", size, "", shape.note or shape.source
+            )
             for shape, size in _parameters()
         ),
     )

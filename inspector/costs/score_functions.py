@@ -52,8 +52,8 @@ class Sizes:
 @dataclass(frozen=True)
 class ScoreCost:
     """The cost of one function. scores, mix: FLOPs of matrix products, 2 for a multiply-add; linear attention has no
-    scores. largest: the numbers in the largest tensor that is made. parameters: those that the score function learns;
-    the bias of v, which the usual nn.Linear(d, 1) has besides, changes no weight and is left out.
+    scores. largest: the numbers in the largest tensor that is made. parameters: how many the score function learns; the
+    bias of v, which the usual nn.Linear(d, 1) has besides, changes no weight and is left out.
     """
 
     function: Function
@@ -92,12 +92,12 @@ def table(sizes: Sizes) -> pd.DataFrame:
     dot = costs[0].flops
     return pd.DataFrame(
         {
-            "function": [one.function for one in costs],
-            "scores_flops": [float(one.scores) for one in costs],  # may go over the whole numbers of a table
-            "flops": [float(one.flops) for one in costs],
-            "times_dot": [one.flops / dot for one in costs],
-            "largest_bytes": [BYTES * one.largest for one in costs],
-            "parameters": [one.parameters for one in costs],
+            "function": [counted.function for counted in costs],
+            "scores_flops": [float(counted.scores) for counted in costs],  # may go over the whole numbers of a table
+            "flops": [float(counted.flops) for counted in costs],
+            "times_dot": [counted.flops / dot for counted in costs],
+            "largest_bytes": [BYTES * counted.largest for counted in costs],
+            "parameters": [counted.parameters for counted in costs],
         }
     )
 
@@ -105,10 +105,10 @@ def table(sizes: Sizes) -> pd.DataFrame:
 def by_length(sizes: Sizes, lengths: Sequence[int]) -> pd.DataFrame:
     """Count every function at several lengths: columns function, tokens, flops, largest_bytes."""
     rows = [
-        (function, int(n), float(found.flops), BYTES * found.largest)
+        (function, int(n), float(counted.flops), BYTES * counted.largest)
         for function in FUNCTIONS
         for n in lengths
-        for found in [cost(function, Sizes(int(n), sizes.width, sizes.heads, sizes.batch))]
+        for counted in [cost(function, Sizes(int(n), sizes.width, sizes.heads, sizes.batch))]
     ]
     return pd.DataFrame(rows, columns=["function", "tokens", "flops", "largest_bytes"])
 
@@ -117,7 +117,7 @@ def by_length(sizes: Sizes, lengths: Sequence[int]) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Timed:
+class FunctionTimes:
     """Medians of `repeats` runs in seconds, by function; left_out: the functions that would take too long, and why.
 
     clock: "CPU time" of one thread, or "wall time".
@@ -132,14 +132,14 @@ class Timed:
 
 def left_out(sizes: Sizes) -> dict[Function, str]:
     """Say which functions are not timed at these sizes, and what they would take."""
-    said: dict[Function, str] = {}
+    reasons: dict[Function, str] = {}
     for function in FUNCTIONS:
-        found = cost(function, sizes)
-        if found.flops > MOST_FLOPS:
-            said[function] = f"{found.flops:,} FLOPs, over {MOST_FLOPS:,}"
-        elif BYTES * found.largest > MOST_BYTES:
-            said[function] = f"{BYTES * found.largest:,} bytes for one tensor, over {MOST_BYTES:,}"
-    return said
+        counted = cost(function, sizes)
+        if counted.flops > MOST_FLOPS:
+            reasons[function] = f"{counted.flops:,} FLOPs, over {MOST_FLOPS:,}"
+        elif BYTES * counted.largest > MOST_BYTES:
+            reasons[function] = f"{BYTES * counted.largest:,} bytes for one tensor, over {MOST_BYTES:,}"
+    return reasons
 
 
 def measure(
@@ -147,9 +147,9 @@ def measure(
     *,
     repeats: int = REPEATS,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
-    on_turn: Callable[[Timed], object] = lambda so_far: None,
+    on_turn: Callable[[FunctionTimes], object] = lambda so_far: None,
     stop: Callable[[], bool] = lambda: False,
-) -> Timed:
+) -> FunctionTimes:
     """Time attention with every function on random numbers, in turns: scores, softmax and mix, or linear attention.
 
     Naive scores are made for all pairs at once, as nobody would wait for a loop over pairs. Functions that would take
@@ -168,14 +168,14 @@ def measure(
         function: partial(given.run, function) for function in FUNCTIONS if function not in without
     }
 
-    def so_far(found: Mapping[Function, list[float]]) -> Timed:
-        seconds = {function: median(times) for function, times in found.items()}
-        counted = len(next(iter(found.values())))
+    def so_far(times: Mapping[Function, list[float]]) -> FunctionTimes:
+        seconds = {function: median(runs) for function, runs in times.items()}
+        counted = len(next(iter(times.values())))
         clock = "CPU time" if torch.get_num_threads() == 1 else "wall time"
-        return Timed(sizes, seconds, without, counted, clock)
+        return FunctionTimes(sizes, seconds, without, counted, clock)
 
     with torch.no_grad():
-        found = take_turns(
+        times = take_turns(
             runs,
             now=now,
             repeats=repeats,
@@ -183,7 +183,7 @@ def measure(
             on_turn=lambda times: on_turn(so_far(times)),
             stop=stop,
         )
-    return so_far(found)
+    return so_far(times)
 
 
 class _Given:
@@ -198,8 +198,8 @@ class _Given:
         shape = (sizes.batch, sizes.heads, sizes.tokens, sizes.width)
         self.query, self.key, self.value = (torch.randn(shape, generator=generator).to(device) for _ in range(3))
         learned = {"heads": sizes.heads, "width": sizes.width}
-        self.general = {name: one.to(device) for name, one in general_tensors(generator, **learned).items()}
-        self.additive = {name: one.to(device) for name, one in additive_tensors(generator, **learned).items()}
+        self.general = {name: tensor.to(device) for name, tensor in general_tensors(generator, **learned).items()}
+        self.additive = {name: tensor.to(device) for name, tensor in additive_tensors(generator, **learned).items()}
 
     def run(self, function: Function) -> Tensor:
         """Attend with one function: [B, H, n, d]."""

@@ -23,7 +23,7 @@ from models.transformer.config import TransformerConfig
 
 
 @dataclass(frozen=True)
-class Head:
+class OutputHead:
     """The head of a model of transformers.
 
     words: predicts a token of the vocabulary at each position, by a dense layer, an activation and a matrix that is the
@@ -45,7 +45,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedCost:
     """A cost and where it is: layer None below and above the layers."""
 
     stream: Stream
@@ -53,7 +53,9 @@ class Placed:
     cost: Cost
 
 
-def model(config: TransformerConfig, head: Head, tokens: int, target_tokens: int, batch: int) -> Iterator[Placed]:
+def model(
+    config: TransformerConfig, head: OutputHead, tokens: int, target_tokens: int, batch: int
+) -> Iterator[PlacedCost]:
     """All costs of one forward pass, from the embedding up; of an encoder-decoder the encoder first."""
     if config.shape != "decoder":
         yield from encoder(config, tokens, batch)
@@ -65,7 +67,7 @@ def model(config: TransformerConfig, head: Head, tokens: int, target_tokens: int
         yield from _at("decoder", None, _output_matrix(config, head, batch * written))
 
 
-def encoder(config: TransformerConfig, tokens: int, batch: int) -> Iterator[Placed]:
+def encoder(config: TransformerConfig, tokens: int, batch: int) -> Iterator[PlacedCost]:
     """Embedding, L layers, final norm."""
     below = embedding(config, tokens, batch, vocabulary=config.vocabulary, segments=config.segments)
     yield from _at("encoder", None, below)
@@ -84,7 +86,7 @@ def decoder(
     *,
     past: int = 0,
     predicted: int | None = None,
-) -> Iterator[Placed]:
+) -> Iterator[PlacedCost]:
     """Embedding, L layers (with cross-attention to `source` tokens where there are any), final norm, output matrix.
 
     past: how many tokens before these are in a KV cache, and with them the keys and values of the source; predicted:
@@ -102,12 +104,12 @@ def decoder(
         owner = config.tied_embeddings == "none"
         rows, vocabulary = batch * (tokens if predicted is None else predicted), config.decoder_vocabulary
         head = product("head", "lm_head", rows, config.width, vocabulary, bias=False, owner=owner)
-        yield Placed("decoder", None, head)
+        yield PlacedCost("decoder", None, head)
 
 
 def layer(
     config: TransformerConfig, index: int, tokens: int, source: int | None, batch: int, *, stream: Stream, past: int = 0
-) -> Iterator[Placed]:
+) -> Iterator[PlacedCost]:
     """Self-attention, cross-attention where there is a source, FFN; a layer shared by all has its parameters in the
     first. past: tokens in a KV cache."""
     rows = batch * tokens
@@ -123,7 +125,7 @@ def layer(
         yield replace(placed, cost=replace(placed.cost, parameters=0)) if repeated else placed
 
 
-def top(config: TransformerConfig, head: Head, tokens: int, batch: int) -> Iterator[Cost]:
+def top(config: TransformerConfig, head: OutputHead, tokens: int, batch: int) -> Iterator[Cost]:
     """The pooler (tanh(x_0 W + b) on the first token) and the head of a BERT, where the model has them."""
     d, rows = config.width, batch * tokens
     if head.pooler:
@@ -138,7 +140,7 @@ def top(config: TransformerConfig, head: Head, tokens: int, batch: int) -> Itera
             yield Cost("head", "bias", 0, inputs * classes, 0)
 
 
-def _word_head(config: TransformerConfig, head: Head, rows: int) -> Iterator[Cost]:
+def _word_head(config: TransformerConfig, head: OutputHead, rows: int) -> Iterator[Cost]:
     """Dense d x w, activation, norm, then the vocabulary: 2 n d w + 2 n w V. A tied matrix is the embedding's."""
     d, width, vocabulary = config.width, head.width or config.width, config.vocabulary
     # Untied, transformers keeps an output bias of its own beside the matrix's.
@@ -150,7 +152,7 @@ def _word_head(config: TransformerConfig, head: Head, rows: int) -> Iterator[Cos
     yield from norms("head", config, rows, width=width)
 
 
-def _output_matrix(config: TransformerConfig, head: Head, rows: int) -> Iterator[Cost]:
+def _output_matrix(config: TransformerConfig, head: OutputHead, rows: int) -> Iterator[Cost]:
     """2 n d V on a decoder."""
     if head.scaled:
         yield Cost("head", "scale", 0, rows * config.width, rows * config.width)
@@ -159,5 +161,5 @@ def _output_matrix(config: TransformerConfig, head: Head, rows: int) -> Iterator
         yield product("head", "lm_head", rows, config.width, config.decoder_vocabulary, bias=False, owner=owner)
 
 
-def _at(stream: Stream, layer: int | None, costs: Iterator[Cost]) -> list[Placed]:
-    return [Placed(stream, layer, cost) for cost in costs]
+def _at(stream: Stream, layer: int | None, costs: Iterator[Cost]) -> list[PlacedCost]:
+    return [PlacedCost(stream, layer, cost) for cost in costs]

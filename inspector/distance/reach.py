@@ -5,14 +5,14 @@ copied = copy_of(loaded, trace)
 table = measure(copied, position=9)  # a row for each scalar, stream, layer and token
 ```
 
-out_T is the last hidden state of token T. What is differentiated is a scalar s of it, one of
+out_T is the last hidden state of token T. The differentiated scalar s is one of
 
     "sum"          s = sum over d of out_T[d]
     "direction"    s = u . out_T with u ~ N(0, 1), so that the squared norm of ds / dx is ||dout_T / dx||_F^2 on average
     "prediction"   s = ln p of the token that the model finds likeliest at T
 
-and what s is differentiated by is x_t, the residual stream of token t where it enters a layer. A LayerNorm whose gammas
-are all alike gives every token the same sum: there the sum does not move, and `still` says so.
+and it is differentiated by x_t, the residual stream of token t where it enters a layer. A LayerNorm whose gammas are
+all alike gives every token the same sum: there the sum does not move, and `still` says so.
 
 Autograd runs a copy of the network in float64: the loaded model, which others share, is never touched.
 
@@ -53,7 +53,7 @@ STILL = 1e-9  # of what a direction gives: a scalar that moves less is constant 
 
 
 @dataclass(frozen=True, eq=False)
-class Copied:
+class ModelCopy:
     """A model's copy in float64 and a text. shape: the model's. tokens: of each stream. model: the model's id."""
 
     runner: Runner
@@ -69,7 +69,7 @@ class Copied:
         return "decoder" if self.inputs.target is not None else self.shape
 
 
-def copy_of(loaded: LoadedModel, trace: Trace) -> Copied:
+def copy_of(loaded: LoadedModel, trace: Trace) -> ModelCopy:
     """Copy a model's network in float64, and take a recording's text.
 
     Raises ValueError for a text of more than MOST_TOKENS, or whose maps have more than MOST_CELLS, a network of more
@@ -92,7 +92,7 @@ def copy_of(loaded: LoadedModel, trace: Trace) -> Copied:
     tokens: dict[str, tuple[str, ...]] = {read: inputs.encoding.tokens}
     if inputs.target is not None:
         tokens["decoder"] = inputs.target.tokens
-    return Copied(runner, network, inputs, loaded.shape, tokens, loaded.card.id)
+    return ModelCopy(runner, network, inputs, loaded.shape, tokens, loaded.card.id)
 
 
 def check_size(loaded: LoadedModel, trace: Trace) -> None:
@@ -118,7 +118,7 @@ def check_size(loaded: LoadedModel, trace: Trace) -> None:
         )
 
 
-def measure(copied: Copied, *, position: int) -> pd.DataFrame:
+def measure(copied: ModelCopy, *, position: int) -> pd.DataFrame:
     """Measure ||ds / dx_t|| for every scalar, layer and token: a row each.
 
     Columns: scalar, stream, layer (which x_t enters), position (t), token, distance (T - t; <NA> in the source of an
@@ -150,7 +150,7 @@ def still(table: pd.DataFrame, scalar: Scalar) -> bool:
 
 
 @contextmanager
-def states(copied: Copied) -> Iterator[list[tuple[str, int, Tensor]]]:
+def states(copied: ModelCopy) -> Iterator[list[tuple[str, int, Tensor]]]:
     """Collect the states that enter the layers while the block runs the copy: (stream, layer, x [1, T, D]).
 
     The first of each stack becomes a leaf, and each layer works on a copy of its x, for some add to it in place.
@@ -195,21 +195,21 @@ def _in_float64(network: nn.Module) -> nn.Module:
     return copied
 
 
-def _check(copied: Copied, entered: list[tuple[str, int, Tensor]], out: Tensor) -> None:
+def _check(copied: ModelCopy, entered: list[tuple[str, int, Tensor]], out: Tensor) -> None:
     """Raise ValueError unless every stream's layers took a state of each token, and out is a state of each."""
     for stream, tokens in copied.tokens.items():
         shapes = {tuple(x.shape) for name, _, x in entered if name == stream}
         if len(shapes) != 1 or next(iter(shapes))[:-1] != (1, len(tokens)):
-            said = ", ".join(str(list(shape)) for shape in sorted(shapes)) or "nothing"
+            named = ", ".join(str(list(shape)) for shape in sorted(shapes)) or "nothing"
             raise ValueError(
-                f"the states of {copied.model} cannot be followed from layer to layer: its layers take {said} for "
+                f"the states of {copied.model} cannot be followed from layer to layer: its layers take {named} for "
                 f"{len(tokens)} tokens; choose another model"
             )
     if not bool(out.isfinite().all()):
         raise ValueError(f"{copied.model} gives numbers that are not finite in float64; choose another model")
 
 
-def _scalars(copied: Copied, out: Tensor) -> Iterator[tuple[Scalar, Tensor]]:
+def _scalars(copied: ModelCopy, out: Tensor) -> Iterator[tuple[Scalar, Tensor]]:
     """Make the scalars of out_T [D]; a prediction where the model makes predictions."""
     yield "sum", out.sum()
     yield "direction", out @ torch.randn(len(out), generator=Generator().manual_seed(0), dtype=out.dtype)
@@ -217,7 +217,7 @@ def _scalars(copied: Copied, out: Tensor) -> Iterator[tuple[Scalar, Tensor]]:
         yield "prediction", copied.runner.predict(out[None, None])[0, 0].double().log_softmax(dim=-1).max()
 
 
-def _rows(copied: Copied, scalar: Scalar, place: tuple[str, int], gradient: Tensor, position: int) -> pd.DataFrame:
+def _rows(copied: ModelCopy, scalar: Scalar, place: tuple[str, int], gradient: Tensor, position: int) -> pd.DataFrame:
     """The rows of one scalar and layer; gradient: [T, D]."""
     stream, layer = place
     tokens = copied.tokens[stream]

@@ -101,11 +101,11 @@ def curves(setting: Setting) -> pd.DataFrame:
 
 def radius(setting: Setting) -> float:
     """Measure the spectral radius of the tanh-RNN's W_hh, the largest size of its eigenvalues; median of the seeds."""
-    found = [
+    sizes_of_values = [
         torch.linalg.eigvals(_recurrent("tanh-RNN", setting, seed).state_dict()["weight_hh_l0"]).abs()
         for seed in setting.seeds
     ]
-    return float(torch.stack([sizes.max() for sizes in found]).median())
+    return float(torch.stack([sizes.max() for sizes in sizes_of_values]).median())
 
 
 def network(kind: Kind, setting: Setting, seed: int) -> nn.RNNBase | nn.MultiheadAttention:

@@ -35,19 +35,19 @@ Way = Literal["all", "sublayers", "skip"]
 WAYS: tuple[Way, ...] = get_args(Way)
 
 
-def copied_own(loaded: LoadedModel, trace: Trace) -> reach.Copied:
+def copied_own(loaded: LoadedModel, trace: Trace) -> reach.ModelCopy:
     """Copy a model as the own Transformer in float64, whose residual sums can be taken apart.
 
     Raises ValueError for an architecture that the own Transformer cannot hold, a model without residual, and as
     `reach.copy_of`.
     """
-    own = loaded if isinstance(loaded.runner, OwnRunner) else own_implementation(loaded)
-    if not own.config.residual:
+    implementation = loaded if isinstance(loaded.runner, OwnRunner) else own_implementation(loaded)
+    if not implementation.config.residual:
         raise ValueError(f"{loaded.card.id} has no residual: every gradient goes back through its sublayers alone")
-    return reach.copy_of(own, trace)
+    return reach.copy_of(implementation, trace)
 
 
-def measure(copied: reach.Copied, *, position: int) -> pd.DataFrame:
+def measure(copied: reach.ModelCopy, *, position: int) -> pd.DataFrame:
     """Measure ||ds / dx_t|| by each way back: the rows of `reach.measure`, with a first column "way".
 
     copied: of `copied_own`.
@@ -67,7 +67,7 @@ def measure(copied: reach.Copied, *, position: int) -> pd.DataFrame:
     return table[["way", *(name for name in table.columns if name != "way")]]
 
 
-def _placement(copied: reach.Copied) -> NormPlacement:
+def _placement(copied: reach.ModelCopy) -> NormPlacement:
     assert isinstance(copied.runner, OwnRunner)
     return copied.runner.network.config.norm_placement
 

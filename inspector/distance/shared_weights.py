@@ -33,18 +33,18 @@ def parts(setting: Setting, *, on_progress: Callable[[int, int], object] | None 
     tables: list[pd.DataFrame] = []
     runs = len(RECURRENT) * len(setting.seeds)
     for kind in RECURRENT:
-        found: list[tuple[np.ndarray, float, float]] = []
+        measured: list[tuple[np.ndarray, float, float]] = []
         for seed in setting.seeds:
             if on_progress is not None:
-                on_progress(len(tables) * len(setting.seeds) + len(found), runs)
-            found.append(_parts(kind, setting, seed))
-        norms = np.median([norms for norms, _, _ in found], axis=0)
+                on_progress(len(tables) * len(setting.seeds) + len(measured), runs)
+            measured.append(_parts(kind, setting, seed))
+        norms = np.median([norms for norms, _, _ in measured], axis=0)
         columns = {
             "network": kind,
             "step": range(1, setting.steps + 1),
             "norm": norms,
-            "total": float(np.median([total for _, total, _ in found])),
-            "off": max(off for _, _, off in found),
+            "total": float(np.median([total for _, total, _ in measured])),
+            "off": max(off for _, _, off in measured),
         }
         tables.append(pd.DataFrame(columns))
     return pd.concat(tables, ignore_index=True)

@@ -154,7 +154,7 @@ def html(
         tokens=len(site.queries),
         scale=scale,
         selected=(opened, head),
-        names=[layer_name(one.layer, one.call, short=True) for one in sites],
+        names=[layer_name(site.layer, site.call, short=True) for site in sites],
         notes=roles.notes(measures),
         measures=roles.sortable(measures),
         roles=roles.roles(measures),

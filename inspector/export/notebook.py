@@ -12,7 +12,7 @@ from inspector.trace import Trace
 
 
 @dataclass(frozen=True)
-class Shown:
+class NotebookView:
     """A view that a notebook draws as a cell's output. page: the whole HTML document; height: CSS pixels."""
 
     page: str
@@ -35,7 +35,7 @@ def show(
     call: int = 0,
     scale: Scale = "linear",
     height: int = 900,
-) -> Shown:
+) -> NotebookView:
     """The trace as the output of a notebook cell: all heads and one open, the most telling where none is named.
 
     Raises ValueError for a layer, head or stream out of range.
@@ -47,4 +47,4 @@ def show(
     if layer is None:
         layer = next((site.layer for site in trace.sites if site.stream == stream), 0)
     page = export.html(trace, layer=layer, head=head or 0, stream=stream, call=call, scale=scale, look=look)
-    return Shown(page, height)
+    return NotebookView(page, height)

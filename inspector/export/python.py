@@ -11,7 +11,7 @@ from inspector.trace import Trace
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedMap:
     """One of two maps that are compared: a head, or with head=None the mean over a layer's heads.
 
     whole: the trace's tokens as they are hidden or merged; begin: how many of them are compared, None for all.
@@ -83,28 +83,28 @@ def cell(trace: Trace, explained: Explanation) -> str:
     )
 
 
-def comparison(a: Compared, b: Compared) -> str:
+def comparison(a: ComparedMap, b: ComparedMap) -> str:
     """Python lines after which `found` is the difference of two maps, with its numbers."""
     weights = [
         f"weights_{name} = inspector.maps.weights({name}, both.shown[{place}], "
         f"{_place(side.layer, side.head, side.stream, side.call)})"
         for place, (name, side) in enumerate((("a", a), ("b", b)))
     ]
-    found = [
+    lines = [
         "found = inspector.compare.subtract(",
         "    weights_a, weights_b, queries=both.queries.a.labels, keys=both.keys.a.labels",
         ")",
     ]
-    return "\n".join([*_paired(a, b, by="pairing"), *weights, *found])
+    return "\n".join([*_paired(a, b, by="pairing"), *weights, *lines])
 
 
-def matched_heads(a: Compared, b: Compared) -> str:
-    """Python lines after which `found` holds the distances of all heads of one recording from those of another."""
-    found = [
+def matched_heads(a: ComparedMap, b: ComparedMap) -> str:
+    """Python lines after which `found` holds the distances of all heads of one recording from all heads of another."""
+    lines = [
         f"found = inspector.head_distances.between(a, b, streams={(a.stream, b.stream)}, pairing=both)",
         "inspector.head_distances.matches(found)",
     ]
-    return "\n".join([*_paired(a, b, by="pairing_of_one_text"), *found])
+    return "\n".join([*_paired(a, b, by="pairing_of_one_text"), *lines])
 
 
 def heads_among(trace: Trace, *, stream: str) -> str:
@@ -147,7 +147,7 @@ def strips(trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: s
     )
 
 
-def _paired(a: Compared, b: Compared, *, by: str) -> list[str]:
+def _paired(a: ComparedMap, b: ComparedMap, *, by: str) -> list[str]:
     """Lines after which `a` and `b` are recordings and `both` the tokens or words that they have in common."""
     sides = (("a", a), ("b", b))
     records = [

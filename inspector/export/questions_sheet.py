@@ -104,39 +104,40 @@ def sheet(
     """
     by_number = {answer.question.number: answer for answer in answers}
     themes = [
-        (theme, [by_number[one.number] for one in theme.questions if one.number in by_number]) for theme in THEMES
+        (theme, [by_number[question.number] for question in theme.questions if question.number in by_number])
+        for theme in THEMES
     ]
-    themes = [(theme, found) for theme, found in themes if found]
+    themes = [(theme, answers_of) for theme, answers_of in themes if answers_of]
     facts = {"MODEL": model, "TEXT": _short(text), "DATE": date or datetime.date.today().isoformat()}
-    top = "".join(_in(one, _top(answers, facts, one)) for one in LANGUAGES)
+    top = "".join(_in(language, _top(answers, facts, language)) for language in LANGUAGES)
     contents = "".join(
         f'<h3><a href="#{html.escape(theme.id)}">{_both(theme.name.of)}</a></h3><ul>'
         + "".join(
-            f'<li><a href="#q{one.question.number}">{one.question.number}</a> {_mark(one)} '
-            f"{_both(one.question.asked.of)}</li>"
-            for one in found
+            f'<li><a href="#q{answer.question.number}">{answer.question.number}</a> {_mark(answer)} '
+            f"{_both(answer.question.asked.of)}</li>"
+            for answer in answers_of
         )
         + "</ul>"
-        for theme, found in themes
+        for theme, answers_of in themes
     )
     body = "".join(
         f'<section><h2 id="{html.escape(theme.id)}">{_both(theme.name.of)}</h2>'
-        f"{''.join(map(_article, found))}</section>"
-        for theme, found in themes
+        f"{''.join(map(_article, answers_of))}</section>"
+        for theme, answers_of in themes
     )
     css = f"{standalone.variables()}{_STYLE}"
     switch = "".join(
         f'<label><input type="radio" name="language" id="{name}"{" checked" if name == (language or "both") else ""}> '
         f'<span lang="{tag}">{label}</span></label>'
         for name, tag, label in (
-            *((one, TAGS[one], NAMES[one]) for one in LANGUAGES),
+            *((language, TAGS[language], NAMES[language]) for language in LANGUAGES),
             ("both", TAGS["en"], f"{WORDS['en'].BOTH} / <span lang='{TAGS['zh']}'>{WORDS['zh'].BOTH}</span>"),
         )
     )
     body = f"""<fieldset class="switch" aria-label="{WORDS["en"].LANGUAGE} / {WORDS["zh"].LANGUAGE}">{switch}</fieldset>
 <main>
 {top}
-<nav><h2>{_both(lambda one: WORDS[one].CONTENTS)}</h2>{contents}</nav>
+<nav><h2>{_both(lambda language: WORDS[language].CONTENTS)}</h2>{contents}</nav>
 {body}
 </main>"""
     title = f"{WORDS['en'].TITLE} · {WORDS['zh'].TITLE}"
@@ -213,9 +214,9 @@ def _part(part: ClaimPart, held: bool, answer: Answer, language: Language) -> st
         name = check.number if quantity is None else quantity.name.of(language)
         got = shown(answer.numbers[check.number], quantity, language)
         checks.append(html.escape(f"{name}{colon}{got}{words.needs(needed(check, question.numbers, language))}"))
-    mark, said = ("true", page.HELD) if held else ("false", page.NOT_HELD)
+    mark, verdict = ("true", page.HELD) if held else ("false", page.NOT_HELD)
     return (
-        f'<li><span class="badge {mark}">{_MARKS[mark]} {said}</span>{colon}{html.escape(part.statement.of(language))}'
+        f'<li><span class="badge {mark}">{_MARKS[mark]} {verdict}</span>{colon}{html.escape(part.statement.of(language))}'
         f'<span class="small">{"<br>".join(checks)}</span></li>'
     )
 
@@ -231,8 +232,8 @@ def _numbers(answer: Answer, language: Language) -> str:
         cells = f'<th scope="row">{html.escape(quantity.name.of(language))}</th>'
         cells += f"<td>{html.escape(shown(answer.numbers[name], quantity, language))}</td>"
         if paper:
-            found = question.published.get(name)
-            told = "" if found is None else WORDS[language].published(found.value, found.of.of(language))
+            published = question.published.get(name)
+            told = "" if published is None else WORDS[language].published(published.value, published.of.of(language))
             cells += f"<td>{html.escape(told)}</td>"
         rows.append(f"<tr>{cells}</tr>")
     heads = "".join(f'<th scope="col">{head}</th>' for head in page.HEADS[: 3 if paper else 2])
@@ -254,9 +255,11 @@ def _in(language: Language, inner: str) -> str:
 
 def _both(of: Callable[[Language], str]) -> str:
     """Give a short text in both languages, each in its own element; once where it is the same."""
-    if len({of(one) for one in LANGUAGES}) == 1:
+    if len({of(language) for language in LANGUAGES}) == 1:
         return html.escape(of("en"))
-    return " ".join(f'<span class="l" lang="{TAGS[one]}">{html.escape(of(one))}</span>' for one in LANGUAGES)
+    return " ".join(
+        f'<span class="l" lang="{TAGS[language]}">{html.escape(of(language))}</span>' for language in LANGUAGES
+    )
 
 
 def _short(text: str) -> str:

@@ -105,7 +105,7 @@ code { font-size: 14px; }
 
 
 @dataclass
-class Written:
+class ReportCounts:
     """Counts of what was written: pictures, and how many of them as tables."""
 
     pictures: int = 0
@@ -145,7 +145,7 @@ def html_report(
     """Return the report as HTML. subject: with the caches of a host; a new one where None."""
     subject = Subject(trace, loaded, cache=Results()) if subject is None else subject
     listed = [(page, section) for page in _pages() for section in _asked(page)]
-    written, chapters, contents = Written(), [], []
+    written, chapters, contents = ReportCounts(), [], []
     for done, (page, section) in enumerate(listed):
         on_progress(done, len(listed))
         first = not done or listed[done - 1][0] is not page
@@ -171,7 +171,11 @@ def _pages() -> list[Page]:
 
 def _asked(page: Page) -> list[Section]:
     """List the sections of a page that are about the text and do not run long."""
-    return [one for one in registry.sections(page.address).sections if one.about == "text" and not one.starts]
+    return [
+        section
+        for section in registry.sections(page.address).sections
+        if section.about == "text" and not section.starts
+    ]
 
 
 def _facts(trace: Trace) -> str:
@@ -190,7 +194,7 @@ def _facts(trace: Trace) -> str:
     return f"<dl>{''.join(rows)}</dl>"
 
 
-def _section(page: Page, section: Section, subject: Subject, written: Written) -> Iterator[str]:
+def _section(page: Page, section: Section, subject: Subject, written: ReportCounts) -> Iterator[str]:
     """Yield a section, or the sentence that says why it cannot be told of this text and model."""
     of_page = registry.sections(page.address)
     try:
@@ -208,7 +212,7 @@ def _section(page: Page, section: Section, subject: Subject, written: Written) -
         yield f'<p class="note">{html.escape(str(error))}</p>'
 
 
-def _block(block: Block, subject: Subject, written: Written) -> Iterator[str]:
+def _block(block: Block, subject: Subject, written: ReportCounts) -> Iterator[str]:
     match block:
         case Sentence():
             yield _paragraph(block.text, "lead")
@@ -251,8 +255,8 @@ def _block(block: Block, subject: Subject, written: Written) -> Iterator[str]:
             assert_never(block)
 
 
-def _picture(block: Figure | Map, written: Written) -> str:
-    """Return a picture in both modes, of which the reader's is seen; a figure that is drawn by hand as its table."""
+def _picture(block: Figure | Map, written: ReportCounts) -> str:
+    """Return a picture in both modes, and the page shows the reader's; a figure that is drawn by hand as its table."""
 
     def scene(mode: Mode) -> Scene:
         if isinstance(block, Map):

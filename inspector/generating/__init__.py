@@ -5,7 +5,7 @@ written = write(models.load("translator"), "I love cats.")
 ```
 """
 
-from inspector.generating.writing import Step, Written, prompt, write
+from inspector.generating.writing import WrittenText, WrittenToken, prompt, write
 from models.decoding import Decoding
 
-__all__ = ["Decoding", "Step", "Written", "prompt", "write"]
+__all__ = ["Decoding", "WrittenText", "WrittenToken", "prompt", "write"]

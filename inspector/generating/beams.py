@@ -15,7 +15,7 @@ from models.tokenizers import token_names
 
 
 @dataclass(frozen=True)
-class Node:
+class BeamNode:
     """One kept token of the tree.
 
     step: from 1; parent: its index in the tree, None at the first step; log_probability: of the token after its text;
@@ -39,8 +39,8 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Tree:
-    """All nodes, those of a step together and the likeliest first.
+class BeamTree:
+    """All nodes, step by step, the likeliest of a step first.
 
     A node's score is its total over ((5 + n) / 6)^length_penalty for n new tokens (divides_by "wu", Wu et al. 2016), or
     over n^length_penalty ("power"), as transformers divides.
@@ -48,15 +48,15 @@ class Tree:
 
     beams: int
     length_penalty: float
-    nodes: tuple[Node, ...]
+    nodes: tuple[BeamNode, ...]
     divides_by: LengthPenalty = "wu"
 
     def path(self, index: int) -> list[int]:
         """The indices from the first step to this node."""
-        found = [index]
-        while (parent := self.nodes[found[-1]].parent) is not None:
-            found.append(parent)
-        return found[::-1]
+        path = [index]
+        while (parent := self.nodes[path[-1]].parent) is not None:
+            path.append(parent)
+        return path[::-1]
 
     def ids(self, index: int) -> tuple[int, ...]:
         """The new tokens' ids up to this node."""
@@ -71,7 +71,7 @@ def search(
     new_tokens: int,
     length_penalty: float | None = None,
     watch: Watch | None = None,
-) -> Tree:
+) -> BeamTree:
     """Beam search of what the model writes, with every step kept.
 
     The project's Transformer searches with `models.transformer.generation.beam_search`, a model of transformers with
@@ -90,7 +90,7 @@ def search(
         if watch is not None:
             watch(len(steps))
 
-    found = runner.search(
+    answer = runner.search(
         torch.tensor([given.encoding.ids]),
         beams=beams,
         new_tokens=min(new_tokens, given.room),
@@ -102,7 +102,7 @@ def search(
         return token_names(loaded.tokenizer, [id])[0]
 
     penalty = runner.length_penalty if length_penalty is None else length_penalty
-    tree = grow(steps, beams=beams, length_penalty=penalty, name=name, open_could_win=found.open_could_win)
+    tree = grow(steps, beams=beams, length_penalty=penalty, name=name, open_could_win=answer.open_could_win)
     return replace(tree, divides_by=runner.divides_by)
 
 
@@ -113,30 +113,30 @@ def grow(
     length_penalty: float,
     name: Callable[[int], str],
     open_could_win: bool = True,
-) -> Tree:
+) -> BeamTree:
     """The tree of a search's steps; `name` gives a token's text.
 
     open_could_win: whether the texts that had not ended when the search stopped could have been the answer.
     """
-    nodes: list[Node] = []
+    nodes: list[BeamNode] = []
     going: list[int | None] = [None]  # the texts that are not over, as nodes
     for number, step in enumerate(steps, start=1):
-        kept = []
+        places = []
         columns = (step.rows.tolist(), step.tokens.tolist(), step.total.tolist(), step.scores.tolist())
         for row, id, total, score, over in zip(*columns, step.over.tolist(), strict=True):
             parent = going[row]
             before = 0.0 if parent is None else nodes[parent].total
-            nodes.append(Node(number, parent, id, name(id), total - before, total, score, over, hypothesis=over))
+            nodes.append(BeamNode(number, parent, id, name(id), total - before, total, score, over, hypothesis=over))
             if not over:
-                kept.append(len(nodes) - 1)
-        going = [*kept]
+                places.append(len(nodes) - 1)
+        going = [*places]
     for index in going if open_could_win else ():
         if index is not None:
             nodes[index] = replace(nodes[index], hypothesis=True)
-    return _marked(Tree(beams, length_penalty, tuple(nodes)))
+    return _marked(BeamTree(beams, length_penalty, tuple(nodes)))
 
 
-def _marked(tree: Tree) -> Tree:
+def _marked(tree: BeamTree) -> BeamTree:
     """Mark the living nodes and the winner: the first best score, ended texts before others, as the search does."""
     ends = [index for index, node in enumerate(tree.nodes) if node.hypothesis]
     ends.sort(key=lambda index: (not tree.nodes[index].over, index))
@@ -146,13 +146,13 @@ def _marked(tree: Tree) -> Tree:
     return replace(tree, nodes=tuple(nodes))
 
 
-def table(tree: Tree) -> pd.DataFrame:
-    """The nodes of a tree, a row each: node, its number, which `parent` refers to, and the fields of `Node`."""
+def table(tree: BeamTree) -> pd.DataFrame:
+    """The nodes of a tree, a row each: node, its number, which `parent` refers to, and the fields of `BeamNode`."""
     nodes = pd.DataFrame([asdict(node) for node in tree.nodes]).astype({"parent": "Int64"})
     return nodes.rename_axis("node").reset_index()
 
 
-def texts(loaded: LoadedModel, tree: Tree, *, greedy: Tree) -> pd.DataFrame:
+def texts(loaded: LoadedModel, tree: BeamTree, *, greedy: BeamTree) -> pd.DataFrame:
     """The hypotheses of a beam, the best first, and the greedy text (the tree of one beam) among them.
 
     Columns: text, found_by (beam | greedy | both), score, log_probability, tokens, ended.

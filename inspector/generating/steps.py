@@ -11,14 +11,14 @@ import pandas as pd
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from inspector.generating import Step, Written
-    from inspector.generating.writing import Candidate
+    from inspector.generating import WrittenText, WrittenToken
+    from inspector.generating.writing import TokenCandidate
 
 NEAR = 0.95  # two weights or probabilities are about equal where the smaller is this part of the larger, or more
 
 
 @dataclass(frozen=True)
-class Look:
+class StrongestKey:
     """The key that a step gave most weight to: its token, the weight, and whether another key comes near it.
 
     layer, head: whose attention it is, head None for the mean over the layer's heads; source: the key is in the source.
@@ -50,7 +50,7 @@ class StepReading:
     drawn: bool
     ruled: bool
     ends: bool
-    look: Look | None = None
+    look: StrongestKey | None = None
 
     @property
     def close(self) -> bool:
@@ -58,13 +58,13 @@ class StepReading:
         return _near(self.probability, self.other_probability)
 
 
-def least_sure(made: Written) -> int:
+def least_sure(made: WrittenText) -> int:
     """Return the step, from 1, whose likeliest token has the smallest probability; the first of several."""
     sureness = [step.candidates[0].probability for step in made.steps]
     return 1 + sureness.index(min(sureness))
 
 
-def step(made: Written, number: int, *, look: Look | None = None) -> StepReading:
+def step(made: WrittenText, number: int, *, look: StrongestKey | None = None) -> StepReading:
     """Read one step, from 1; look: of `most`, for the attention that is shown.
 
     Raises ValueError for a step that is not there.
@@ -90,17 +90,18 @@ def step(made: Written, number: int, *, look: Look | None = None) -> StepReading
 
 def most(
     weights: NDArray[np.floating[Any]], keys: tuple[str, ...], *, layer: int, head: int | None, source: bool
-) -> Look | None:
+) -> StrongestKey | None:
     """Find the key of the largest weight; weights [T] of one query. None where there is no weight, or one key alone."""
     order = np.argsort(-weights[: len(keys)], kind="stable")
     if len(order) < 2 or not weights[order[0]] > 0:
         return None
     first, second = (float(weights[place]) for place in order[:2])
-    return Look(keys[order[0]], first, tied=_near(first, second), layer=layer, head=head, source=source)
+    return StrongestKey(keys[order[0]], first, tied=_near(first, second), layer=layer, head=head, source=source)
 
 
-def beside_the_count(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Put the figures of `counted_by_step` beside those of `Written.table`: what, counted, measured, seconds."""
+def beside_the_count(measured: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Put the figures of `counted_by_step` beside the figures of `WrittenText.table`: what, counted, measured,
+    seconds."""
     last = len(table) - 1
     places = [
         ("first step, FLOPs (the prefill)", "flops_cached", "seconds_cached", 0),
@@ -114,15 +115,15 @@ def beside_the_count(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     for what, amount, time, at in places:
         row = last if at is None else at
         seconds = None if not time else table[time].sum() if at is None else table[time].iloc[row]
-        rows.append((what, int(found[amount].iloc[row]), table[amount].iloc[row], seconds))
+        rows.append((what, int(measured[amount].iloc[row]), table[amount].iloc[row], seconds))
     frame = pd.DataFrame(rows, columns=["what", "counted", "measured", "seconds"])
     return frame.astype({"measured": "Int64", "seconds": float})
 
 
-def _near(one: float, other: float) -> bool:
-    return min(one, other) >= NEAR * max(one, other)
+def _near(a: float, b: float) -> bool:
+    return min(a, b) >= NEAR * max(a, b)
 
 
-def _other(seen: Step) -> Candidate:
+def _other(seen: WrittenToken) -> TokenCandidate:
     """Return the likeliest token beside the chosen one."""
     return next(candidate for candidate in seen.candidates if candidate.id != seen.chosen.id)

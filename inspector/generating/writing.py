@@ -27,7 +27,7 @@ Watch = Callable[[int], None]  # called with the number of tokens decoded so far
 
 
 @dataclass(frozen=True)
-class Candidate:
+class TokenCandidate:
     """A token that could come next: its probability, and the one it was drawn by (None where nothing is drawn).
 
     id: tells tokens apart whose names look alike.
@@ -40,7 +40,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Step:
+class WrittenToken:
     """One new token.
 
     rank: its place among all tokens of the vocabulary by probability, 1 for the likeliest; candidates: the 5 likeliest;
@@ -50,9 +50,9 @@ class Step:
     the source.
     """
 
-    chosen: Candidate
+    chosen: TokenCandidate
     rank: int
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[TokenCandidate, ...]
     cache_bytes: int
     flops: int
     ruled: bool = False
@@ -68,7 +68,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
+class WrittenText:
     """A text as it was written.
 
     steps: N of them; trace: of the finished text, whose query rows from `begun` - 1 on are the steps'; begun: how many
@@ -80,7 +80,7 @@ class Written:
     text otherwise than its steps.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[WrittenToken, ...]
     trace: Trace
     begun: int
     whole: Encoding
@@ -174,7 +174,7 @@ def why_not(loaded: LoadedModel) -> str:
 @torch.inference_mode()
 def write(
     loaded: LoadedModel, text: str, *, how: Decoding | None = None, new_tokens: int = 40, watch: Watch | None = None
-) -> Written:
+) -> WrittenText:
     """Write at most `new_tokens` with the KV cache, again without it, and record the attention of the result.
 
     A model of transformers writes what its own `generate` writes, by the rules of its generation_config. watch is
@@ -188,7 +188,7 @@ def write(
         raise ValueError(f"new_tokens is {new_tokens}; after this text the model has room for 1 to {given.room}")
     if how.sampled:
         how.check()
-    steps = list[Step]()
+    steps = list[WrittenToken]()
     uncached = list[tuple[int, int, float]]()  # token, FLOPs and seconds; all logits would be [N, V]
     begin, since = torch.tensor([given.encoding.ids]), perf_counter()
 
@@ -217,7 +217,7 @@ def write(
     translates = loaded.shape == "encoder-decoder"
     inputs = ModelInputs(given.encoding, read, predicts) if translates else ModelInputs(read, predicts=predicts)
     trace = record_inputs(loaded, inputs, text=text)
-    return Written(
+    return WrittenText(
         steps=tuple(steps),
         trace=trace,
         begun=start,
@@ -235,24 +235,24 @@ def write(
     )
 
 
-def _off(loaded: LoadedModel, trace: Trace, steps: Sequence[Step]) -> float:
+def _off(loaded: LoadedModel, trace: Trace, steps: Sequence[WrittenToken]) -> float:
     logits = loaded.runner.predict(trace.hidden[None, -len(steps) :])[0]  # [N, V]
     probabilities = torch.softmax(logits.double(), dim=-1)
     chosen = enumerate(step.chosen for step in steps)
     return max(abs(candidate.probability - float(probabilities[row, candidate.id])) for row, candidate in chosen)
 
 
-def _step(loaded: LoadedModel, step: DecodedStep, *, how: Decoding) -> Step:
+def _step(loaded: LoadedModel, step: DecodedStep, *, how: Decoding) -> WrittenToken:
     logits, token = step.logits, step.token
     probabilities = torch.softmax(logits.double(), dim=-1)  # [V]
     drawn = torch.softmax(step.scores.double(), dim=-1) if how.sampled else None
     best: Sequence[int] = logits.topk(min(TOP, len(logits))).indices.tolist()
 
-    def candidate(id: int) -> Candidate:
+    def candidate(id: int) -> TokenCandidate:
         (name,) = token_names(loaded.tokenizer, [id])
-        return Candidate(name, float(probabilities[id]), None if drawn is None else float(drawn[id]), id)
+        return TokenCandidate(name, float(probabilities[id]), None if drawn is None else float(drawn[id]), id)
 
-    return Step(
+    return WrittenToken(
         chosen=candidate(token),
         rank=1 + int((logits > logits[token]).sum()),
         candidates=tuple(candidate(id) for id in best),

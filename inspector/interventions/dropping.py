@@ -1,8 +1,8 @@
 """Heads that are left out: what the rest of the model makes of it (Michel, Levy & Neubig 2019, "Are Sixteen Heads
 Really Better than One?", section 2.3; Voita et al. 2019).
 
-A dropped head's output, its mix A V before W_O, is set to zero: xi_h = 0 in MHAtt(x) = sum_h xi_h Att_h(x). What it
-attended to is still computed, so its own map stays in the recording; what comes after it changes. Its mean over the
+A dropped head's output, its mix A V before W_O, is set to zero: xi_h = 0 in MHAtt(x) = sum_h xi_h Att_h(x). The head's
+attention is still computed, so its map stays in the recording; everything after the head changes. Its mean over the
 positions instead of zero is no choice here: in a decoder it would tell a token of those to come.
 """
 
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from inspector.interventions.change import Change, again, hidden_in, inputs_of, recorded, truths_of
 from inspector.trace import Trace
 from models import LoadedModel
-from models.attention.dropping import Head, HeadLike, dropping
+from models.attention.dropping import HeadLike, ModelHead, dropping
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dropped(Change):
     """A text read with all heads, and without `heads`, in order."""
 
-    heads: tuple[Head, ...]
+    heads: tuple[ModelHead, ...]
 
 
 def drop(
@@ -41,7 +41,7 @@ def drop(
     Raises ValueError where no head is named, for one that there is not, and as `mask` does.
     """
     before, truths = _ready(loaded, text, text_pair=text_pair, target=target, hidden=hidden)
-    return _without(loaded, before, tuple(sorted({Head(*head) for head in heads})), truths=truths)
+    return _without(loaded, before, tuple(sorted({ModelHead(*head) for head in heads})), truths=truths)
 
 
 def drop_each(
@@ -56,12 +56,12 @@ def drop_each(
     """Drop each of the heads alone, one after the other, as `drop` does; by default all heads."""
     before, truths = _ready(loaded, text, text_pair=text_pair, target=target, hidden=hidden)
     for head in every_head(before) if heads is None else heads:
-        yield _without(loaded, before, (Head(*head),), truths=truths)
+        yield _without(loaded, before, (ModelHead(*head),), truths=truths)
 
 
-def every_head(trace: Trace) -> list[Head]:
+def every_head(trace: Trace) -> list[ModelHead]:
     """All heads of a recording, in call order."""
-    return [Head(site.stream, site.layer, head, site.call) for site in trace.sites for head in range(site.heads)]
+    return [ModelHead(site.stream, site.layer, head, site.call) for site in trace.sites for head in range(site.heads)]
 
 
 def _ready(
@@ -71,7 +71,9 @@ def _ready(
     return hidden_in(loaded, whole, hidden), truths_of(loaded, whole, hidden=hidden)
 
 
-def _without(loaded: LoadedModel, before: Trace, heads: tuple[Head, ...], *, truths: dict[int, int | None]) -> Dropped:
+def _without(
+    loaded: LoadedModel, before: Trace, heads: tuple[ModelHead, ...], *, truths: dict[int, int | None]
+) -> Dropped:
     if not heads:
         raise ValueError("no head is dropped; name one or more, each as (stream, layer, head)")
     for stream, layer, head, call in heads:

@@ -20,7 +20,7 @@ _ROUNDING = 1e-12  # smaller divergences and turns are rounding
 
 
 @dataclass(frozen=True)
-class Guessed:
+class HiddenGuesses:
     """Guesses for hidden tokens.
 
     token: the first of them, None where the text has the mask token itself; first: the likeliest guess there with its
@@ -36,7 +36,7 @@ class Guessed:
 
 
 @dataclass(frozen=True)
-class Predicted:
+class TokenPrediction:
     """The probability of one token before and after a change.
 
     true: whether the text has the token there; after a text's end it is the one that was likeliest before.
@@ -65,7 +65,7 @@ class MovedHead:
 
 
 @dataclass(frozen=True)
-class Turned:
+class TurnedToken:
     """The token whose last hidden state turned most, 1 - cosine.
 
     others: True where some tokens were changed themselves, and this is one of the others.
@@ -76,10 +76,10 @@ class Turned:
     others: bool
 
 
-def guessed(guesses: Sequence[Guess], *, mask_token: str | None) -> Guessed:
+def guessed(guesses: Sequence[Guess], *, mask_token: str | None) -> HiddenGuesses:
     """Read the guesses for the hidden tokens; mask_token: the model's own."""
     first = guesses[0]
-    return Guessed(
+    return HiddenGuesses(
         token=None if first.token == mask_token else first.token,
         first=first.top[0],
         rank=first.rank,
@@ -89,9 +89,11 @@ def guessed(guesses: Sequence[Guess], *, mask_token: str | None) -> Guessed:
     )
 
 
-def predicted(found: Prediction) -> Predicted:
+def predicted(prediction: Prediction) -> TokenPrediction:
     """Read a prediction before and after a change."""
-    return Predicted(found.before.token, found.true, found.before.probability, found.after.probability)
+    return TokenPrediction(
+        prediction.before.token, prediction.true, prediction.before.probability, prediction.after.probability
+    )
 
 
 def moved(changed: pd.DataFrame, *, hidden: int = 0) -> MovedHead | None:
@@ -104,7 +106,7 @@ def moved(changed: pd.DataFrame, *, hidden: int = 0) -> MovedHead | None:
     return MovedHead(str(first["stream"]), layer, call, head, float(first["jensen_shannon"]), hidden)
 
 
-def turned(values: np.ndarray, *, tokens: Sequence[str], changed: Sequence[int] = ()) -> Turned | None:
+def turned(values: np.ndarray, *, tokens: Sequence[str], changed: Sequence[int] = ()) -> TurnedToken | None:
     """Read how far each token's last hidden state turned; changed: the places of the tokens that are others now.
 
     None where no other token turned.
@@ -113,4 +115,4 @@ def turned(values: np.ndarray, *, tokens: Sequence[str], changed: Sequence[int] 
     if not others:
         return None
     most = max(others, key=lambda place: values[place])
-    return Turned(named(tokens, most), float(values[most]), len(changed) > 0) if values[most] > _ROUNDING else None
+    return TurnedToken(named(tokens, most), float(values[most]), len(changed) > 0) if values[most] > _ROUNDING else None

@@ -52,8 +52,8 @@ class ScoreSplit:
 
     def terms(self, head: int) -> dict[str, Array]:
         """Compute the four terms of one head's scores, [T, T] each, by their names in PARTS; their sum is the score."""
-        found = (self.scale * query[head] @ key[head].T for query in self.queries for key in self.keys)
-        return dict(zip(PARTS, found, strict=True))
+        terms = (self.scale * query[head] @ key[head].T for query in self.queries for key in self.keys)
+        return dict(zip(PARTS, terms, strict=True))
 
     @property
     def cosines(self) -> Array:
@@ -64,8 +64,8 @@ class ScoreSplit:
         whole = self.content + self.position
         lengths = np.linalg.norm(self.content, axis=1) * np.linalg.norm(whole, axis=1)
         products = (self.content * whole).sum(axis=1)
-        found: Array = np.divide(products, lengths, out=np.full_like(products, np.nan), where=lengths > 0)
-        return found
+        cosines: Array = np.divide(products, lengths, out=np.full_like(products, np.nan), where=lengths > 0)
+        return cosines
 
     @property
     def lengths(self) -> tuple[Array, Array]:
@@ -82,9 +82,9 @@ def split_scores(loaded: LoadedModel, trace: Trace) -> ScoreSplit:
     tables = positional.tables(loaded)
     if not tables:
         raise ValueError("no vector is added to a token for its position, so its scores have no four terms")
-    found = _first_attention(loaded, trace)
-    x, query, key = found.matrices()
-    scale = found.call.function.scale
+    first = _first_attention(loaded, trace)
+    x, query, key = first.matrices()
+    scale = first.call.function.scale
     if scale is None:
         raise ValueError("its first layer's scores are more than a scaled product, so they have no four terms")
     table = tables[0].values
@@ -93,7 +93,7 @@ def split_scores(loaded: LoadedModel, trace: Trace) -> ScoreSplit:
             f"its positions have width {table.shape[1]} and its layers {x.shape[1]}, so a matrix stands between them"
         )
     position = table[: len(x)].astype(np.float64)
-    norm = _norm_before(trace, x, stream=found.call.stream)
+    norm = _norm_before(trace, x, stream=first.call.stream)
     given = x if norm is None else np.asarray(norm.input, dtype=np.float64)
     content = given - position
     parts = (content, position) if norm is None else _through(norm, content, position)
@@ -109,7 +109,7 @@ def split_scores(loaded: LoadedModel, trace: Trace) -> ScoreSplit:
         queries=queries,
         keys=(keys[0].repeat(groups, axis=0), keys[1].repeat(groups, axis=0)),
         scale=scale,
-        stream=found.call.stream,
+        stream=first.call.stream,
     )
 
 
@@ -135,9 +135,11 @@ def _through(norm: NormRecord, content: Array, position: Array) -> tuple[Array, 
     """Take both parts through a norm with the deviation of their sum; beta is the content's."""
     whole = content + position
     if norm.kind == "layer":
-        whole, content, position = (one - one.mean(axis=1, keepdims=True) for one in (whole, content, position))
+        whole, content, position = (
+            vectors - vectors.mean(axis=1, keepdims=True) for vectors in (whole, content, position)
+        )
     size = np.sqrt((whole**2).mean(axis=1, keepdims=True) + norm.epsilon)
-    gamma, beta = (np.asarray(one, dtype=np.float64) for one in (norm.gamma, norm.beta))
+    gamma, beta = (np.asarray(parameter, dtype=np.float64) for parameter in (norm.gamma, norm.beta))
     return gamma * content / size + beta, gamma * position / size
 
 
@@ -177,7 +179,7 @@ class _FirstAttention:
     made: list[tuple[Tensor, Tensor, Tensor | None, Tensor]]
 
     def matrices(self) -> tuple[Array, tuple[Array, Array], tuple[Array, Array]]:
-        """Find x [T, D] and the matrix [H, D, E] and bias [H, E] that make its queries, and those of its keys."""
+        """Find x [T, D] and the matrix [H, D, E] and bias [H, E] that make its queries, and the same for its keys."""
         query, key = self._matrix(self.call.query), self._matrix(self.call.key)
         return query[0], query[1:], key[1:]
 
@@ -188,9 +190,9 @@ class _FirstAttention:
             if result.numel() % (wanted.shape[1] * width) or result.shape[-1] % width:
                 continue
             blocks = _numbers(result).reshape(wanted.shape[1], -1, width)
-            if (found := _blocks(wanted, blocks)) is None:
+            if (block := _blocks(wanted, blocks)) is None:
                 continue
-            columns, factor = found
+            columns, factor = block
             cut = _numbers(matrix).reshape(matrix.shape[0], -1, width)[:, columns].swapaxes(0, 1)
             added = np.zeros((len(columns), width)) if bias is None else _numbers(bias).reshape(-1, width)[columns]
             return _numbers(x).reshape(wanted.shape[1], -1), factor * cut, factor * added
@@ -198,7 +200,7 @@ class _FirstAttention:
 
 
 def _first_attention(loaded: LoadedModel, trace: Trace) -> _FirstAttention:
-    ids, segments = (torch.tensor([one]) for one in (trace.encoding.ids, trace.encoding.segments))
+    ids, segments = (torch.tensor([row]) for row in (trace.encoding.ids, trace.encoding.segments))
     products = _Products()
     try:
         with torch.inference_mode(), products, watch(products.see):

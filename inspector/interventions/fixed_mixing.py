@@ -47,16 +47,16 @@ def against_fixed(loaded: LoadedModel, trace: Trace, *, stream: str) -> FixedMix
     """
     if stream == "cross":
         raise ValueError("cross-attention mixes the tokens of another text")
-    own = trace.read_by(stream)
-    turned = _backwards(own)
-    if turned.ids == own.ids:
+    read = trace.read_by(stream)
+    turned = _backwards(read)
+    if turned.ids == read.ids:
         raise ValueError("the text is the same backwards, so there is no other text of its length to read")
     inputs = inputs_of(trace)
-    inputs = replace(inputs, target=turned) if own is trace.target else replace(inputs, encoding=turned)
+    inputs = replace(inputs, target=turned) if read is trace.target else replace(inputs, encoding=turned)
     after = record_inputs(loaded, inputs, text=trace.text, text_pair=trace.text_pair, target=trace.target_text)
     tables = []
     for site in trace.sites_of(stream):
-        both = (one.blocks(layer=site.layer, stream=stream, call=site.call) for one in (trace, after))
+        both = (recording.blocks(layer=site.layer, stream=stream, call=site.call) for recording in (trace, after))
         largest, total = np.zeros(site.heads), np.zeros(site.heads)
         for (_, before), (_, now) in zip(*both, strict=True):
             change = np.abs(now - before)
@@ -66,7 +66,7 @@ def against_fixed(loaded: LoadedModel, trace: Trace, *, stream: str) -> FixedMix
         numbers = {"largest": largest, "mean": mean}
         table = pd.DataFrame({"stream": stream, "layer": site.layer, "head": range(site.heads), **numbers})
         tables.append(with_call(table, site, trace.sites))
-    return FixedMixing(pd.concat(tables, ignore_index=True), len(own))
+    return FixedMixing(pd.concat(tables, ignore_index=True), len(read))
 
 
 def _backwards(text: Encoding) -> Encoding:

@@ -43,7 +43,7 @@ _MATRICES = {"q": "query", "k": "key", "v": "value"}
 
 
 @dataclass(frozen=True)
-class About:
+class GradientScalar:
     """The scalar that is differentiated, and the model's scale.
 
     scalar: "next token", the mean -ln p of the tokens that the text has next; "hidden tokens", that of one token in
@@ -65,18 +65,18 @@ class About:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedModel:
     """A model's copy and a text, ready for gradients; truths: position -> id of the true token."""
 
     runner: OwnRunner
     inputs: ModelInputs
     truths: Mapping[int, int]
-    about: About
+    about: GradientScalar
 
 
 def prepare(
     loaded: LoadedModel, text: str | Trace, *, text_pair: str | None = None, target: str | None = None
-) -> Prepared:
+) -> PreparedModel:
     """Copy a model's network in float64, and read what its gradients are taken of; a model of transformers is put into
     the own Transformer first.
 
@@ -112,17 +112,18 @@ def prepare(
     truths = {place: id for place, id in truths_of(loaded, trace, hidden=places).items() if id is not None}
     if scalar != "direction" and not truths:
         raise ValueError("the text has no token that could be predicted; write a few words more")
-    return Prepared(runner, inputs, truths, About(scalar, len(truths), config.scale_factor, config.head_width))
+    return PreparedModel(
+        runner, inputs, truths, GradientScalar(scalar, len(truths), config.scale_factor, config.head_width)
+    )
 
 
-def measure(prepared: Prepared, *, factor: float) -> pd.DataFrame:
+def measure(prepared: PreparedModel, *, factor: float) -> pd.DataFrame:
     """Differentiate the scalar by every W_Q, W_K and W_V, with `factor` on the scores in place of the model's scale.
 
     A row per stream, layer, head and matrix ("q", "k", "v"), and a row with head <NA> for each whole matrix: norm, the
     root of the summed squares of the gradient's entries; mean and median of their sizes. Where several heads share a
-    key and a value, the rows of "k" and "v" are those of the kv heads; where layers share their matrices, or W_Q is
-    W_K, each has one row. largest: in the rows of "q", the mean largest weight of a row of the softmax. value: of the
-    scalar.
+    key and a value, the rows of "k" and "v" are the kv heads'; where layers share their matrices, or W_Q is W_K, each
+    has one row. largest: in the rows of "q", the mean largest weight of a row of the softmax. value: of the scalar.
 
     Raises ValueError for attention whose scores have no factor.
     """
@@ -156,7 +157,7 @@ def measure(prepared: Prepared, *, factor: float) -> pd.DataFrame:
 
 
 def sweep(
-    prepared: Prepared, factors: Sequence[float], *, on_progress: Callable[[float, int], None] | None = None
+    prepared: PreparedModel, factors: Sequence[float], *, on_progress: Callable[[float, int], None] | None = None
 ) -> pd.DataFrame:
     """Put the tables of `measure` at several factors one below the other; on_progress: told how many are done."""
     tables = []
@@ -190,15 +191,15 @@ def _attentions(network: nn.Module) -> Iterator[tuple[str, int, MultiHeadAttenti
 
 def _matrices(attention: MultiHeadAttention) -> dict[str, nn.Linear]:
     """W_Q, W_K and W_V by name, each once: a shared matrix has the name of the first."""
-    found: dict[str, nn.Linear] = {}
+    matrices: dict[str, nn.Linear] = {}
     for name, attribute in _MATRICES.items():
         linear = getattr(attention, attribute)
-        if isinstance(linear, nn.Linear) and all(linear is not other for other in found.values()):
-            found[name] = linear
-    return found
+        if isinstance(linear, nn.Linear) and all(linear is not other for other in matrices.values()):
+            matrices[name] = linear
+    return matrices
 
 
-def _scalar(prepared: Prepared) -> Tensor:
+def _scalar(prepared: PreparedModel) -> Tensor:
     hidden = read(prepared.runner, prepared.inputs)[0]  # [Q, D]
     if prepared.about.scalar == "direction":
         generator = torch.Generator().manual_seed(0)
@@ -211,7 +212,7 @@ def _scalar(prepared: Prepared) -> Tensor:
 
 
 @torch.no_grad()
-def _largest(prepared: Prepared) -> dict[tuple[str, int], list[float]]:
+def _largest(prepared: PreparedModel) -> dict[tuple[str, int], list[float]]:
     """The mean over the queries of the largest weight of a row, for each head of each attention.
 
     Layers that share their attention are told as the first of them.
@@ -219,7 +220,7 @@ def _largest(prepared: Prepared) -> dict[tuple[str, int], list[float]]:
     calls: list[AttentionCall] = []
     with watch(calls.append):
         read(prepared.runner, prepared.inputs)
-    found: dict[tuple[str, int], list[float]] = {}
+    largest: dict[tuple[str, int], list[float]] = {}
     counted: dict[str, int] = {}
     for call in calls:
         layer = counted.get(call.stream, 0)
@@ -230,8 +231,8 @@ def _largest(prepared: Prepared) -> dict[tuple[str, int], list[float]]:
             .sum(dim=-1)
             for rows in row_blocks(call.query.shape[2], call.key.shape[2])
         ]
-        found[call.stream, layer] = (torch.stack(peaks).sum(dim=0)[0] / call.query.shape[2]).tolist()
-    return found
+        largest[call.stream, layer] = (torch.stack(peaks).sum(dim=0)[0] / call.query.shape[2]).tolist()
+    return largest
 
 
 def _sizes(gradient: Tensor) -> tuple[float, float, float]:

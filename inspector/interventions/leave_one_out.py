@@ -43,7 +43,7 @@ _LEAK = 1e-4  # of the largest entry: more of a hidden token than rounding
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeftOutTokens:
     """A text whose tokens at `positions` were left out, one at a time.
 
     trace: the recording of the whole text, from which attention is read; of a masked language model that is to guess
@@ -79,9 +79,9 @@ class LeftOut:
 
 
 def candidates(loaded: LoadedModel, trace: Trace, *, query: int | None) -> tuple[int, ...]:
-    """List the positions that are left out in turn: of the text's own tokens, those that the query sees.
+    """List the positions that are left out in turn: the text's tokens that the query sees.
 
-    Without a query, those that any other token sees. Raises ValueError for a query out of range.
+    Without a query they are the tokens that any other token sees. Raises ValueError for a query out of range.
     """
     places = maskable(trace.encoding)
     read = trace.encoding if trace.target is None else trace.target
@@ -103,8 +103,8 @@ def leave_out(
     text_pair: str | None = None,
     target: str | None = None,
     on_progress: Callable[[int, int], None] | None = None,
-) -> LeftOut:
-    """Run the model once for each token without it, in batches, and measure what that changes; see `LeftOut`.
+) -> LeftOutTokens:
+    """Run the model once for each token without it, in batches, and measure what that changes; see `LeftOutTokens`.
 
     A masked language model is asked to guess the token at `query`, which is hidden before and after. on_progress: told
     how many tokens are done; what it raises ends the work.
@@ -130,10 +130,10 @@ def leave_out(
         else:
             changes += [(turn, 0.0) for turn in _turned(loaded, trace, after, places=some, query=query)]
     first, second = zip(*changes, strict=True)
-    return LeftOut(trace, query, "divergence" if guesses else "turned", places, first, second if guesses else ())
+    return LeftOutTokens(trace, query, "divergence" if guesses else "turned", places, first, second if guesses else ())
 
 
-def received(left: LeftOut, site: AttentionSite) -> Float64Array:
+def received(left: LeftOutTokens, site: AttentionSite) -> Float64Array:
     """The attention of every head of a call to each token that was left out: [H, positions].
 
     From the query where the call has it; else the mean over the queries that see the token, the token itself left out.
@@ -156,7 +156,7 @@ def received(left: LeftOut, site: AttentionSite) -> Float64Array:
     return sums[:, places] / np.maximum(seen_by[places], 1)
 
 
-def correlations(left: LeftOut) -> pd.DataFrame:
+def correlations(left: LeftOutTokens) -> pd.DataFrame:
     """Spearman's rho of each head's attention to the tokens with what leaving them out changes, a row per head.
 
     rho is Pearson's correlation of the ranks, ties sharing their mean rank; NaN for a head that attends to all alike.
@@ -225,12 +225,12 @@ def _check_hides(loaded: LoadedModel, trace: Trace, place: int) -> None:
     other = next((id for id in trace.encoding.ids if id != trace.encoding.ids[place]), trace.encoding.ids[place])
     ids = torch.tensor([trace.encoding.ids] * 2)
     ids[1, place] = other
-    own, swapped = _without(loaded, trace, [place] * 2, ids=ids).double()
-    difference = (own - swapped).abs()
+    original, swapped = _without(loaded, trace, [place] * 2, ids=ids).double()
+    difference = (original - swapped).abs()
     if trace.target is None:
         difference[place] = 0
     largest = float(difference.max())
-    if largest > _LEAK * max(1.0, float(own.abs().max())):
+    if largest > _LEAK * max(1.0, float(original.abs().max())):
         raise ValueError(
             f"a token that is hidden from {loaded.card.id} as padding still changes the others, by up to "
             f"{largest:.2g}, so none can be left out; choose a model that masks its padding"

@@ -90,7 +90,7 @@ def predictions(masked: Masked) -> pd.DataFrame:
 
 
 def maskable(encoding: Encoding) -> tuple[int, ...]:
-    """The positions that can be masked: all but those of special tokens."""
+    """The positions that can be masked: all but the special tokens'."""
     return tuple(position for position, special in enumerate(encoding.special) if not special)
 
 
@@ -104,9 +104,9 @@ def whole_words(encoding: Encoding, positions: Iterable[int]) -> tuple[int, ...]
 def most_telling(loaded: LoadedModel, encoding: Encoding) -> int:
     """The position to mask first: where the text has a mask token itself, there; else a long word that can be guessed.
 
-    Each of the first words of one token is hidden alone. Of those that are among the 5 likeliest guesses the longest,
-    and of equally long ones the least likely: it carries most. Where none is, the one that is guessed best; a text
-    without a whole word gives its longest piece.
+    Each of the first words of one token is hidden alone. The longest word among those guessed in the top 5 is taken,
+    for it carries most; ties go to the least likely. Where no word is guessed in the top 5, the best-guessed word is
+    taken; a text without a whole word gives its longest piece.
     """
     places, mask_id = maskable(encoding), loaded.tokenizer.mask_token_id
     if mask_id in encoding.ids:

@@ -53,11 +53,11 @@ class Reordered:
 def reorder(loaded: LoadedModel, trace: Trace, order: Order) -> Reordered:
     """Read the tokens of a recording in another order, or all at later positions, and compare each with itself.
 
-    "reverse", "shuffle" (drawn with seed 0, never the order of the text): the tokens of the text change places, those
-    that the tokenizer added stay. "shift": every token stands up to 16 positions later. Raises ValueError for a text
-    that has fewer than two tokens to move, and where there is no position to shift.
+    "reverse", "shuffle" (drawn with seed 0, never the order of the text): the tokens of the text change places, the
+    tokens that the tokenizer added stay. "shift": every token stands up to 16 positions later. Raises ValueError for a
+    text that has fewer than two tokens to move, and where there is no position to shift.
     """
-    ids, segments = (torch.tensor([one]) for one in (trace.encoding.ids, trace.encoding.segments))
+    ids, segments = (torch.tensor([row]) for row in (trace.encoding.ids, trace.encoding.segments))
     places, by = _places(trace.special, order), 0
     tables, turned = positional.sources(loaded), positional.rotates(loaded.config)
     ways = positional.ways(loaded.config, positional.tables(loaded))
@@ -123,20 +123,22 @@ def _places(special: Sequence[bool], order: Order) -> list[int]:
 
 def _changes(before: Tensor, after: Tensor) -> NDArray[np.float64]:
     length = before.norm(dim=1)
-    found: NDArray[np.float64] = torch.where(length > 0, (after - before).norm(dim=1) / length, torch.nan).numpy()
-    return found
+    moves: NDArray[np.float64] = torch.where(length > 0, (after - before).norm(dim=1) / length, torch.nan).numpy()
+    return moves
 
 
 def _first(table: Tensor, loaded: LoadedModel) -> int:
     """Count the rows before the row of position 0 (RoBERTa's kind keeps some for padding)."""
-    return len(table) - min((len(found.values) for found in positional.tables(loaded)), default=len(table))
+    return len(table) - min(
+        (len(position_table.values) for position_table in positional.tables(loaded)), default=len(table)
+    )
 
 
 def _bias_tables(loaded: LoadedModel) -> list[Tensor]:
     """List the tables of T5's biases."""
-    own = [module.table for module in loaded.network.modules() if isinstance(module, T5Positions)]
+    learned = [module.table for module in loaded.network.modules() if isinstance(module, T5Positions)]
     theirs = [getattr(module, "relative_attention_bias", None) for module in loaded.network.modules()]
-    return [*own, *(module.weight for module in theirs if isinstance(module, torch.nn.Embedding))]
+    return [*learned, *(module.weight for module in theirs if isinstance(module, torch.nn.Embedding))]
 
 
 class _Moved(TorchFunctionMode):
@@ -153,9 +155,9 @@ class _Moved(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func in _LOOKUPS:
             swapped = tuple(
-                self._others.get(_place(one), one) if isinstance(one, Tensor) and one.ndim == 2 else one for one in args
+                self._others.get(_place(arg), arg) if isinstance(arg, Tensor) and arg.ndim == 2 else arg for arg in args
             )
-            self.reached |= any(one is not other for one, other in zip(args, swapped, strict=True))
+            self.reached |= any(arg is not other for arg, other in zip(args, swapped, strict=True))
             args = swapped
         if self._turned and (func in _COSINES or func in _SINES) and args[0].ndim >= 2:
             self.reached = True

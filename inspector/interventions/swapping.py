@@ -82,7 +82,7 @@ def first_to_swap(encoding: Encoding) -> int:
 def _pieces(encoding: Encoding, position: int) -> range:
     """The positions of all pieces of the word at `position`."""
     word = encoding.words[position]
-    places = [place for place, own in enumerate(encoding.words) if own == word and not encoding.special[place]]
+    places = [place for place, number in enumerate(encoding.words) if number == word and not encoding.special[place]]
     return range(places[0], places[-1] + 1)
 
 

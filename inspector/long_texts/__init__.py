@@ -26,8 +26,8 @@ from inspector.long_texts.patterns import (
     seen,
 )
 from inspector.long_texts.reach import layers_to_reach
-from inspector.long_texts.reading import MOST, Compared, Padded, compare, padded
-from inspector.long_texts.ways import NAMES, Name, Piece, Way, ways_for
+from inspector.long_texts.reading import MOST, PaddingCost, ReadingComparison, compare, padded
+from inspector.long_texts.ways import NAMES, Name, Piece, ReadingWay, ways_for
 
 __all__ = [
     "MOST",
@@ -37,17 +37,17 @@ __all__ = [
     "BookPage",
     "Causal",
     "Chunks",
-    "Compared",
     "Dilated",
     "Full",
     "Longformer",
     "Name",
-    "Padded",
+    "PaddingCost",
     "Page",
     "Pattern",
     "Piece",
     "RandomBlocks",
-    "Way",
+    "ReadingComparison",
+    "ReadingWay",
     "Window",
     "compare",
     "growth",

@@ -235,7 +235,7 @@ class RandomBlocks:
 
 @lru_cache(maxsize=16)
 def draw_blocks(blocks: int, *, count: int, seed: int) -> tuple[tuple[int, ...], ...]:
-    """Draw `count` blocks for each block but the first and the last, of those that it does not see anyhow."""
+    """Draw `count` blocks for each block but the first and the last, among the blocks that it does not see anyhow."""
     generator = np.random.default_rng(seed)
     drawn: list[tuple[int, ...]] = []
     for row in range(blocks):

@@ -24,7 +24,7 @@ from inspector.costs.clock import LayerShape, layer_shape
 from inspector.interventions.change import hide
 from inspector.long_texts.costs import layer_flops
 from inspector.long_texts.patterns import Full, seen
-from inspector.long_texts.ways import Name, Way, full, ways_for
+from inspector.long_texts.ways import Name, ReadingWay, full, ways_for
 from inspector.trace import Trace, recompute
 from models import LoadedModel
 from models.attention.imposing import imposing
@@ -38,7 +38,7 @@ Watch = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ReadingComparison:
     """Ways beside full attention on one text.
 
     table: a row per way, full attention first: tokens (that it has a state of), dropped (share of the text), runs
@@ -51,7 +51,7 @@ class Compared:
     guessed: tokens that are guessed. shape: of a layer, None where FLOPs cannot be counted so.
     """
 
-    ways: Mapping[Name, Way]
+    ways: Mapping[Name, ReadingWay]
     tokens: tuple[str, ...]
     specials: int
     table: pd.DataFrame
@@ -71,7 +71,7 @@ def compare(
     overlap: int | None = None,
     seed: int = 0,
     on_progress: Watch = lambda done, total: None,
-) -> Compared:
+) -> ReadingComparison:
     """Run every way on a recorded text, with pieces of `budget` tokens, special tokens included.
 
     overlap: tokens that two windows share, half of a piece where None. seed: draws the tokens that a masked language
@@ -109,25 +109,25 @@ def compare(
     cosines = {way.name: _cosine(states[way.name], reference).numpy() for way in every[1:]}
     mixing, mixed, plain = _second_level(states["chunks"], next(way for way in every if way.name == "chunks"))
     mean = reference.mean(dim=0)
-    vectors = {name: float(_cosine(_mean(found), mean)) for name, found in states.items()}
+    vectors = {name: float(_cosine(_mean(way_states), mean)) for name, way_states in states.items()}
     vectors["chunks"] = float(_cosine(mixed, mean))
     table = pd.DataFrame([_row(way, layout, shape, len(trace.sites)) for way in every])
     values = [cosines.get(way.name, np.ones(layout.count)) for way in every]
-    table["cosine"] = [float(np.nanmean(one)) for one in values]
-    table["worst"] = [float(np.nanmin(one)) for one in values]
+    table["cosine"] = [float(np.nanmean(cosines)) for cosines in values]
+    table["worst"] = [float(np.nanmin(cosines)) for cosines in values]
     table["vector"] = [vectors[way.name] for way in every]
     table["cut"] = [float(np.nanmean(cut[way.name])) if way.name in cut else 0.0 for way in every]
     table = pd.concat([table, pd.DataFrame([_scored(losses[way.name], losses["full"]) for way in every])], axis=1)
     ways = {way.name: way for way in every}
     tokens = tuple(trace.encoding.tokens[place] for place in layout.places)
     guessed = int(losses["full"][0].size)
-    return Compared(
+    return ReadingComparison(
         ways, tokens, layout.specials, table, cosines, cut, mixing, float(_cosine(plain, mean)), guessed, shape
     )
 
 
 @dataclass(frozen=True)
-class Padded:
+class PaddingCost:
     """A text's first tokens alone, and padded to `columns`: FLOPs of both, and the largest move of a number."""
 
     tokens: int
@@ -137,7 +137,7 @@ class Padded:
     moved: float
 
 
-def padded(loaded: LoadedModel, trace: Trace, *, budget: int, columns: int) -> Padded:
+def padded(loaded: LoadedModel, trace: Trace, *, budget: int, columns: int) -> PaddingCost:
     """Read the first `budget` tokens of a text alone and padded to `columns`, and hold their states to each other.
 
     Raises ValueError for fewer columns than tokens, and where a layer's FLOPs cannot be counted.
@@ -153,7 +153,7 @@ def padded(loaded: LoadedModel, trace: Trace, *, budget: int, columns: int) -> P
         alone = loaded.run(torch.tensor([ids]), keep[:, : len(ids)], torch.tensor([segments]))[0]
         filled = loaded.run(torch.tensor([ids + [pad] * filling]), keep, torch.tensor([segments + [0] * filling]))[0]
     shape, layers = layer_shape(loaded.config), len(trace.sites)
-    return Padded(
+    return PaddingCost(
         len(ids),
         columns,
         layers * layer_flops(shape, Full(), len(ids)),
@@ -199,21 +199,21 @@ class _Layout:
 
 
 @torch.inference_mode()
-def _states(loaded: LoadedModel, layout: _Layout, way: Way) -> Tensor:
+def _states(loaded: LoadedModel, layout: _Layout, way: ReadingWay) -> Tensor:
     """Last hidden states of a text's tokens, float64 [n, D]; NaN for tokens that the way drops."""
-    found: Tensor | None = None
+    states: Tensor | None = None
     for _, same in groupby(way.pieces, key=lambda piece: len(piece.reads)):
         pieces = list(same)
         ids, segments = (torch.tensor(rows) for rows in zip(*(layout.piece(p.reads) for p in pieces), strict=True))
         hidden = _run(loaded, way, ids, segments)  # [pieces, length, D]
-        if found is None:
-            found = torch.full((layout.count, hidden.shape[-1]), torch.nan, dtype=torch.float64)
+        if states is None:
+            states = torch.full((layout.count, hidden.shape[-1]), torch.nan, dtype=torch.float64)
         for row, piece in enumerate(pieces):
             at = {position: index for index, position in enumerate(piece.reads)}
             inside = [layout.start + at[position] for position in piece.keeps]
-            found[list(piece.keeps)] = hidden[row, inside].double()
-    assert found is not None
-    return found
+            states[list(piece.keeps)] = hidden[row, inside].double()
+    assert states is not None
+    return states
 
 
 def _of_trace(trace: Trace, layout: _Layout) -> Tensor:
@@ -221,7 +221,7 @@ def _of_trace(trace: Trace, layout: _Layout) -> Tensor:
     return trace.hidden[layout.start : layout.stop].double()
 
 
-def _run(loaded: LoadedModel, way: Way, ids: Tensor, segments: Tensor) -> Tensor:
+def _run(loaded: LoadedModel, way: ReadingWay, ids: Tensor, segments: Tensor) -> Tensor:
     keep = torch.ones_like(ids, dtype=torch.bool)
     if way.pattern is None:
         return loaded.run(ids, keep, segments)
@@ -265,7 +265,7 @@ def _mean(states: Tensor) -> Tensor:
     return states[~states[:, 0].isnan()].mean(dim=0)
 
 
-def _second_level(states: Tensor, way: Way) -> tuple[Floats, Tensor, Tensor]:
+def _second_level(states: Tensor, way: ReadingWay) -> tuple[Floats, Tensor, Tensor]:
     """Let chunk vectors attend to each other: A [C, C], the mean of A c [D], and the plain mean of c [D]."""
     chunks = torch.stack([states[list(piece.keeps)].mean(dim=0) for piece in way.pieces])  # [C, D]
     unit = chunks / chunks.norm(dim=-1, keepdim=True)
@@ -274,13 +274,13 @@ def _second_level(states: Tensor, way: Way) -> tuple[Floats, Tensor, Tensor]:
     return weights, (mixing @ chunks).mean(dim=0), chunks.mean(dim=0)
 
 
-def _cut(trace: Trace, layout: _Layout, ways: Sequence[Way]) -> dict[Name, Floats]:
+def _cut(trace: Trace, layout: _Layout, ways: Sequence[ReadingWay]) -> dict[Name, Floats]:
     """Sum full attention's weight on keys that each way hides, mean over the tokens it has: [L, H] for each way."""
     tokens = len(layout.ids)
     hidden = {way.name: ~_sees(layout, way) for way in ways}
-    rows = {way.name: layout.start + np.array(way.kept) for way in ways}
+    rows = {way.name: layout.start + np.array(way.covered) for way in ways}
     most = max(site.heads for site in trace.sites)
-    found = {way.name: np.full((len(trace.sites), most), np.nan) for way in ways}
+    cut = {way.name: np.full((len(trace.sites), most), np.nan) for way in ways}
     for row, site in enumerate(trace.sites):
         sums = {way.name: np.zeros((site.heads, tokens)) for way in ways}
         for block in recompute.bands(trace.record_of(site.layer, site.stream, call=site.call)):
@@ -288,11 +288,11 @@ def _cut(trace: Trace, layout: _Layout, ways: Sequence[Way]) -> dict[Name, Float
                 away = hidden[way.name][block.queries, block.keys].astype(np.float32)
                 sums[way.name][:, block.queries] = np.einsum("hqk,qk->hq", block.shares, away)
         for way in ways:
-            found[way.name][row, : site.heads] = sums[way.name][:, rows[way.name]].mean(axis=1)
-    return found
+            cut[way.name][row, : site.heads] = sums[way.name][:, rows[way.name]].mean(axis=1)
+    return cut
 
 
-def _sees(layout: _Layout, way: Way) -> NDArray[np.bool_]:
+def _sees(layout: _Layout, way: ReadingWay) -> NDArray[np.bool_]:
     """Tell which keys each query of the whole encoding sees, [T, T]; special tokens stand around every piece."""
     tokens = len(layout.ids)
     if way.pattern is not None:
@@ -304,13 +304,13 @@ def _sees(layout: _Layout, way: Way) -> NDArray[np.bool_]:
     return sees
 
 
-def _row(way: Way, layout: _Layout, shape: LayerShape | None, layers: int) -> dict[str, Any]:
+def _row(way: ReadingWay, layout: _Layout, shape: LayerShape | None, layers: int) -> dict[str, Any]:
     lengths = [len(piece.reads) + layout.specials for piece in way.pieces]
     pattern = way.pattern or Full()
     flops = float("nan") if shape is None else layers * sum(layer_flops(shape, pattern, length) for length in lengths)
-    kept = len(way.kept)
+    tokens = len(way.covered)
     return {
-        **{"way": way.name, "tokens": kept, "dropped": 1 - kept / way.tokens},
+        **{"way": way.name, "tokens": tokens, "dropped": 1 - tokens / way.tokens},
         **{"runs": sum(lengths), "passes": len(lengths), "flops": flops},
     }
 
@@ -347,7 +347,7 @@ class _Guesses:
         truths = tuple(encoding.ids[layout.start + at] for at in chosen)
         return cls(tuple(chosen), truths, _Layout.of(hidden))
 
-    def losses(self, loaded: LoadedModel, way: Way, states: Tensor) -> tuple[NDArray[np.bool_], Floats]:
+    def losses(self, loaded: LoadedModel, way: ReadingWay, states: Tensor) -> tuple[NDArray[np.bool_], Floats]:
         """Guess what the way has a state of: whether each guess is right, and -ln p of the truth; NaN where dropped."""
         if not self.positions or loaded.predict is None:
             return np.zeros(0, dtype=bool), np.zeros(0)

@@ -22,14 +22,14 @@ RANDOM = 1  # random blocks of BigBird's
 
 @dataclass(frozen=True)
 class Piece:
-    """Tokens that are read alone, and those of them whose states are taken from here."""
+    """Tokens that are read alone, and the tokens whose states are taken from this piece."""
 
     reads: tuple[int, ...]
     keeps: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Way:
+class ReadingWay:
     """A way to read a text of `tokens` tokens: its pieces, or one piece under a pattern."""
 
     name: Name
@@ -38,7 +38,7 @@ class Way:
     pattern: Pattern | None = None
 
     @property
-    def kept(self) -> tuple[int, ...]:
+    def covered(self) -> tuple[int, ...]:
         """The tokens that the way has a state of, in the text's order."""
         return tuple(sorted(position for piece in self.pieces for position in piece.keeps))
 
@@ -48,17 +48,18 @@ class Way:
         return sum(len(piece.reads) for piece in self.pieces)
 
 
-def full(tokens: int, pattern: Pattern | None = None, *, name: Name = "full") -> Way:
+def full(tokens: int, pattern: Pattern | None = None, *, name: Name = "full") -> ReadingWay:
     """Read all tokens at once, under a pattern where there is one."""
     whole = tuple(range(tokens))
-    return Way(name, tokens, (Piece(whole, whole),), pattern)
+    return ReadingWay(name, tokens, (Piece(whole, whole),), pattern)
 
 
-def ways_for(tokens: int, *, room: int, overlap: int, specials: int, causal: bool = False) -> tuple[Way, ...]:
+def ways_for(tokens: int, *, room: int, overlap: int, specials: int, causal: bool = False) -> tuple[ReadingWay, ...]:
     """Lay out every way of NAMES for a text, each with about `room` tokens for a token to see.
 
     room: tokens of the text in a piece. overlap: tokens that two windows share. specials: tokens that the model puts
-    around a text. causal: whether a token sees only those before it. Raises ValueError where windows do not advance.
+    around a text. causal: whether a token sees only the tokens before it. Raises ValueError where windows do not
+    advance.
     """
     if not 0 <= overlap < room:
         raise ValueError(f"windows of {room} tokens with an overlap of {overlap} do not advance; take 0 to {room - 1}")
@@ -68,8 +69,8 @@ def ways_for(tokens: int, *, room: int, overlap: int, specials: int, causal: boo
         _part("first", tokens, tuple(range(min(room, tokens)))),
         _part("last", tokens, tuple(range(max(tokens - room, 0), tokens))),
         _part("ends", tokens, _ends(tokens, room)),
-        Way("windows", tokens, windows(tokens, room=room, overlap=overlap, causal=causal)),
-        Way("chunks", tokens, windows(tokens, room=room, overlap=0, causal=causal, aligned=True)),
+        ReadingWay("windows", tokens, windows(tokens, room=room, overlap=overlap, causal=causal)),
+        ReadingWay("chunks", tokens, windows(tokens, room=room, overlap=0, causal=causal, aligned=True)),
         full(tokens, Longformer(side=max(1, everything // 2)), name="longformer"),
         full(tokens, BigBird(size, RANDOM), name="bigbird"),
     )
@@ -98,11 +99,11 @@ def windows(tokens: int, *, room: int, overlap: int, causal: bool = False, align
     for position in range(tokens):
         holding = [index for index, span in enumerate(spans) if position in span]
         owners[max(holding, key=lambda index: (rank(position, spans[index]), -index))].append(position)
-    return tuple(Piece(tuple(span), tuple(own)) for span, own in zip(spans, owners, strict=True))
+    return tuple(Piece(tuple(span), tuple(keeps)) for span, keeps in zip(spans, owners, strict=True))
 
 
-def _part(name: Name, tokens: int, reads: tuple[int, ...]) -> Way:
-    return Way(name, tokens, (Piece(reads, reads),))
+def _part(name: Name, tokens: int, reads: tuple[int, ...]) -> ReadingWay:
+    return ReadingWay(name, tokens, (Piece(reads, reads),))
 
 
 def _ends(tokens: int, room: int) -> tuple[int, ...]:

@@ -15,19 +15,29 @@ The masking is `models.training.objectives.hide`, which trained mini-bert. `trai
 was trained, where that is known, and `write` has an encoder write with mask tokens.
 """
 
-from inspector.masked_lm.drawing import DRAWS, FATES, Chosen, Drawn, Fate, choosable, draw, shares, trained_rate
+from inspector.masked_lm.drawing import (
+    DRAWS,
+    FATES,
+    ChosenToken,
+    Fate,
+    MaskingDraw,
+    choosable,
+    draw,
+    shares,
+    trained_rate,
+)
 from inspector.masked_lm.rates import RATES, ROWS, by_rate, work
-from inspector.masked_lm.writing import Filled, write
+from inspector.masked_lm.writing import FilledText, write
 
 __all__ = [
     "DRAWS",
     "FATES",
     "RATES",
     "ROWS",
-    "Chosen",
-    "Drawn",
+    "ChosenToken",
     "Fate",
-    "Filled",
+    "FilledText",
+    "MaskingDraw",
     "by_rate",
     "choosable",
     "draw",

@@ -1,6 +1,6 @@
 """One draw of BERT's masking on a text, and the shares of many (Devlin et al. 2019, 3.1 and appendix A.1).
 
-Each token is chosen with the rate r. Of the chosen tokens 80 % are read as [MASK], 10 % as a random token and 10 % as
+Each token is chosen with the rate r. 80 % of the chosen tokens are read as [MASK], 10 % as a random token and 10 % as
 they are; the model has to predict all of them. So of all tokens 0.8 r become [MASK], 0.1 r another token, and 0.1 r
 stay.
 
@@ -36,7 +36,7 @@ DRAWS = 100_000  # tokens
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenToken:
     """A token that is to be predicted.
 
     fate: what it is read as; read: that token; guess: the model's, rated by the true token.
@@ -50,15 +50,15 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """One draw on a text: its tokens [T], those that can be chosen, and those that were.
+class MaskingDraw:
+    """One draw on a text: its tokens [T], the tokens that can be chosen, and the chosen ones.
 
     by_chance: False where chance chose none, and the first token was taken, so that there is one to guess.
     """
 
     tokens: tuple[str, ...]
     choosable: tuple[int, ...]
-    chosen: tuple[Chosen, ...]
+    chosen: tuple[ChosenToken, ...]
     rate: float
     seed: int
     by_chance: bool
@@ -66,7 +66,7 @@ class Drawn:
     @property
     def right(self) -> int:
         """The count of tokens that the model's first guess has right."""
-        return sum(one.guess.rank == 1 for one in self.chosen)
+        return sum(choice.guess.rank == 1 for choice in self.chosen)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -75,18 +75,26 @@ class Drawn:
         Columns: guess, guess_probability; true_rank, true_probability.
         """
         rows = [
-            (one.position, one.token, one.fate, one.read, *one.guess.top[0], one.guess.rank, one.guess.probability)
-            for one in self.chosen
+            (
+                choice.position,
+                choice.token,
+                choice.fate,
+                choice.read,
+                *choice.guess.top[0],
+                choice.guess.rank,
+                choice.guess.probability,
+            )
+            for choice in self.chosen
         ]
         columns = ["position", "token", "fate", "read", "guess", "guess_probability"]
         return pd.DataFrame(rows, columns=[*columns, "true_rank", "true_probability"])
 
 
-def draw(loaded: LoadedModel, trace: Trace, *, rate: float, seed: int) -> Drawn:
+def draw(loaded: LoadedModel, trace: Trace, *, rate: float, seed: int) -> MaskingDraw:
     """Draw once on a recorded text, read it so, and have the model guess each chosen token.
 
     Where chance chooses no token the first is chosen, as training does for a batch. Raises ValueError for a rate that
-    is not above 0 and at most 1, a model that guesses no hidden tokens, and a text of which no token can be chosen.
+    is not above 0 and at most 1, a model that guesses no hidden tokens, and a text without a token to choose.
     """
     encoding = trace.encoding
     places = choosable(loaded, encoding)
@@ -97,13 +105,13 @@ def draw(loaded: LoadedModel, trace: Trace, *, rate: float, seed: int) -> Drawn:
     read = {place: int(ids[0, place]) for place in places if int(labels[0, place]) != IGNORED}
     changed = substituted(loaded.tokenizer, encoding, read)
     after = again(loaded, trace, replace(inputs_of(trace), encoding=changed))
-    found = guesses(loaded, after, [(place, encoding.ids[place]) for place in read], top=TOP)
+    guessed = guesses(loaded, after, [(place, encoding.ids[place]) for place in read], top=TOP)
     fates = fates_of(loaded, torch.tensor([encoding.ids]), ids)
     chosen = tuple(
-        Chosen(guess.position, encoding.tokens[guess.position], FATES[int(fates[0, guess.position])], name, guess)
-        for guess, name in zip(found, (changed.tokens[place] for place in read), strict=True)
+        ChosenToken(guess.position, encoding.tokens[guess.position], FATES[int(fates[0, guess.position])], name, guess)
+        for guess, name in zip(guessed, (changed.tokens[place] for place in read), strict=True)
     )
-    return Drawn(encoding.tokens, places, chosen, rate, seed, by_chance)
+    return MaskingDraw(encoding.tokens, places, chosen, rate, seed, by_chance)
 
 
 def shares(loaded: LoadedModel, encoding: Encoding, *, rate: float, seed: int, draws: int = DRAWS) -> pd.DataFrame:
@@ -132,7 +140,7 @@ def shares(loaded: LoadedModel, encoding: Encoding, *, rate: float, seed: int, d
 
 
 def choosable(loaded: LoadedModel, encoding: Encoding) -> tuple[int, ...]:
-    """List the positions that can be chosen: not those of special tokens, nor of what the tokenizer does not know.
+    """List the positions that can be chosen: no special token's, and no token's that the tokenizer does not know.
 
     Raises ValueError for a model that guesses no hidden tokens, and where no position is left.
     """

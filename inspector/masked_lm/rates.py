@@ -57,14 +57,14 @@ def by_rate(
     for rate, draws in zip(rates, counts, strict=True):
         ids, labels = hidden(loaded, encoding, rate=rate, seed=seed, rows=draws)
         step = max(1, _CELLS // len(encoding))
-        found = []
+        parts = []
         for start in range(0, draws, step):
             part = slice(start, min(start + step, draws))
-            found.append(_guessed(loaded, encoding, ids[part], labels[part], first=start))
+            parts.append(_guessed(loaded, encoding, ids[part], labels[part], first=start))
             if on_progress is not None:
                 on_progress(done + part.stop, sum(counts))
         done += draws
-        tables.append(_measured(np.concatenate(found), rate=rate, rows=draws, of=len(choosable(loaded, encoding))))
+        tables.append(_measured(np.concatenate(parts), rate=rate, rows=draws, of=len(choosable(loaded, encoding))))
         if on_rate is not None:
             on_rate(pd.concat(tables, ignore_index=True))
     return pd.concat(tables, ignore_index=True)
@@ -98,11 +98,13 @@ def _guessed(
     for start in range(0, len(true), step):
         part = slice(start, start + step)
         logits = loaded.predict(asked[None, part])[0]
-        own = logits.gather(1, true[part, None])
-        ranks[part] = 1.0 + (logits > own).sum(dim=1)
-        losses[part] = logits.double().logsumexp(dim=-1) - own[:, 0]
-    found: NDArray[np.float64] = torch.stack([rows.double() + first, fates.double(), ranks.double(), losses], 1).numpy()
-    return found
+        of_true = logits.gather(1, true[part, None])
+        ranks[part] = 1.0 + (logits > of_true).sum(dim=1)
+        losses[part] = logits.double().logsumexp(dim=-1) - of_true[:, 0]
+    numbers: NDArray[np.float64] = torch.stack(
+        [rows.double() + first, fates.double(), ranks.double(), losses], 1
+    ).numpy()
+    return numbers
 
 
 def _measured(guessed: NDArray[np.float64], *, rate: float, rows: int, of: int) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from models.tokenizers import token_names
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledText:
     """A text that was written mask by mask.
 
     text: what was written; tokens, ids: token by token, each of which took a forward of the whole text.
@@ -26,7 +26,7 @@ class Filled:
 
 
 @torch.inference_mode()
-def write(loaded: LoadedModel, text: str, *, new_tokens: int = 12) -> Filled:
+def write(loaded: LoadedModel, text: str, *, new_tokens: int = 12) -> FilledText:
     """Write behind a text: the mask token, then the end token; the likeliest token takes the mask's place.
 
     Raises ValueError for a model that guesses no hidden tokens, and a text that leaves no room.
@@ -45,5 +45,5 @@ def write(loaded: LoadedModel, text: str, *, new_tokens: int = 12) -> Filled:
         logits = loaded.predict(states[:, [len(begun) + len(written)]])[0, 0]
         logits[torch.tensor(loaded.tokenizer.all_special_ids)] = -torch.inf  # a text holds none
         written.append(int(logits.argmax()))
-    said: str = loaded.tokenizer.decode(written, skip_special_tokens=True)
-    return Filled(said, token_names(loaded.tokenizer, written), tuple(written))
+    sentence: str = loaded.tokenizer.decode(written, skip_special_tokens=True)
+    return FilledText(sentence, token_names(loaded.tokenizer, written), tuple(written))

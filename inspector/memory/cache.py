@@ -81,7 +81,7 @@ class SharedModels:
     def get(self, key: Hashable, load: Callable[[], LoadedModel], *, expected: int = 0) -> LoadedModel:
         """The model of `key`, loaded by `load` where it is not held; `expected`: bytes to make room for before.
 
-        Whoever asks while it is being loaded waits for the same copy. What `load` raises is passed on.
+        Whoever asks while it is being loaded waits for the same copy. An exception of `load` is passed on.
         """
         if (held := self._held(key)) is not None:
             return held

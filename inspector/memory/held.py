@@ -35,7 +35,7 @@ class Borrower(Protocol):
 def held_bytes(value: object) -> int:
     """Bytes of all that can be reached from a value: each storage once and whole, and Python's own objects.
 
-    What is lent to it (see `Borrower`) does not count.
+    Memory that is lent to the value (see `Borrower`) does not count.
     """
     walk = _Walk()
     walk.see(value)

@@ -10,7 +10,7 @@ outliers(trace)  # the dimensions that are far larger than the rest, norm by nor
 """
 
 from inspector.normalization.change import STEPS, change
-from inspector.normalization.depth import KINDS, STACKS, Stack, jacobians, through_depth
+from inspector.normalization.depth import KINDS, STACKS, NormStack, jacobians, through_depth
 from inspector.normalization.direction import direction
 from inspector.normalization.drift import drift
 from inspector.normalization.other_norms import (
@@ -48,9 +48,9 @@ __all__ = [
     "STACKS",
     "STATISTICS",
     "STEPS",
+    "NormStack",
     "OtherNorm",
     "Size",
-    "Stack",
     "by_position",
     "change",
     "compared",

@@ -22,7 +22,7 @@ KINDS: tuple[Kind, ...] = ("attention", "FFN", "LayerNorm", "RMSNorm", "BatchNor
 
 
 @dataclass(frozen=True)
-class Stack:
+class NormStack:
     """A way to put norms and sums around the sublayers."""
 
     name: str
@@ -32,11 +32,11 @@ class Stack:
 
 
 STACKS = (
-    Stack("pre-norm", "layer", "pre", True),
-    Stack("post-norm", "layer", "post", True),
-    Stack("no norm", "none", "pre", True),
-    Stack("post-norm, no residual", "layer", "post", False),
-    Stack("no norm, no residual", "none", "pre", False),
+    NormStack("pre-norm", "layer", "pre", True),
+    NormStack("post-norm", "layer", "post", True),
+    NormStack("no norm", "none", "pre", True),
+    NormStack("post-norm, no residual", "layer", "post", False),
+    NormStack("no norm, no residual", "none", "pre", False),
 )
 
 
@@ -63,21 +63,21 @@ def through_depth(*, initialisation: Initialisation = "xavier", seed: int = SEED
 def jacobians(*, seed: int = SEED) -> pd.DataFrame:
     """Measure how much a token's output depends on itself and on the others, a row per kind of sublayer.
 
-    Of each sublayer f of layer 0 the Jacobian of f(x) [B * T, D] with respect to x is taken, for 2 texts of 3 tokens,
-    as they come out of the embedding. Columns: kind, own: the Euclidean norm of the blocks from a token to itself;
-    others: that of the blocks from other tokens of the same text; texts: that of the blocks from the other text.
-    BatchNorm takes its statistics from the batch, as in training.
+    The Jacobian is each sublayer's f(x) [B * T, D] by x in layer 0, for 2 texts of 3 tokens as they come out of the
+    embedding. Columns: kind, own: the Euclidean norm of the blocks from a token to itself; others: the same norm of the
+    blocks from other tokens of the text; texts: of the blocks from the other text. BatchNorm takes its statistics from
+    the batch, as in training.
     """
     norms: dict[Kind, Norm] = {"BatchNorm": "batch", "RMSNorm": "rms"}
     rows = []
     for kind in KINDS:
-        network, ids = _network(Stack(kind, norms.get(kind, "layer"), "pre", True), "xavier", seed=seed)
+        network, ids = _network(NormStack(kind, norms.get(kind, "layer"), "pre", True), "xavier", seed=seed)
         x = network.embedding(ids[:2, :_SEEN]).detach()
         block = network.layers[0].train()
         assert isinstance(block, EncoderBlock)
         sublayers: dict[Kind, nn.Module] = {"attention": block.attention, "FFN": block.ffn}
         out: Tensor = sublayers.get(kind, block.attention_norm)(x.requires_grad_())
-        slope = torch.stack([torch.autograd.grad(one, x, retain_graph=True)[0] for one in out.flatten()])
+        slope = torch.stack([torch.autograd.grad(number, x, retain_graph=True)[0] for number in out.flatten()])
         blocks = slope.view(*x.shape, *x.shape).square().sum(dim=(2, 5))  # [B, T, B, T]
         texts, tokens = torch.eye(2)[:, None, :, None], torch.eye(_SEEN)[None, :, None, :]
         split = (texts * tokens, texts * (1 - tokens), (1 - texts).expand(2, _SEEN, 2, _SEEN))
@@ -99,7 +99,7 @@ def small_encoder(*, layers: int, norm: Norm) -> TransformerConfig:
     )
 
 
-def _network(stack: Stack, initialisation: Initialisation, *, seed: int) -> tuple[Encoder, Tensor]:
+def _network(stack: NormStack, initialisation: Initialisation, *, seed: int) -> tuple[Encoder, Tensor]:
     """The untrained encoder and the ids [B, T] that it reads."""
     config = replace(
         small_encoder(layers=LAYERS, norm=stack.norm),

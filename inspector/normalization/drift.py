@@ -37,8 +37,8 @@ def moves(inputs: Tensor) -> tuple[float, float]:
     """inputs [steps + 1, tokens, D] -> the mean move of a step, of the mean and of the deviation: see `drift`."""
     means, deviations = inputs.mean(dim=1), inputs.std(dim=1)  # [steps + 1, D]
     before = deviations[:-1].clamp(min=1e-30)
-    found = [((after.diff(dim=0)) / before).square().mean(dim=1).sqrt().mean() for after in (means, deviations)]
-    return float(found[0]), float(found[1])
+    changes = [((after.diff(dim=0)) / before).square().mean(dim=1).sqrt().mean() for after in (means, deviations)]
+    return float(changes[0]), float(changes[1])
 
 
 def _trained(norm: Norm, *, steps: int, seed: int) -> tuple[float, float, float, float]:

@@ -33,10 +33,10 @@ def through(
     """Send x [B, T, D] through a norm -> [B, T, D].
 
     "layer" (Ba et al. 2016) and "rms" (Zhang & Sennrich 2019) take their statistics from one token's D numbers; "batch"
-    (Ioffe & Szegedy 2015) those of each dimension from all B * T cells, padding counted; "masked batch" from the real
-    tokens; "running batch" has `running`, a mean [D] and a variance [D], of other texts; "none" changes nothing. gamma
-    and beta [D]: what follows, nothing where None. Raises ValueError for running statistics that are missing, and where
-    a batch has fewer than two cells to take a variance from.
+    (Ioffe & Szegedy 2015) takes each dimension's statistics from all B * T cells, padding counted; "masked batch" from
+    the real tokens; "running batch" has `running`, a mean [D] and a variance [D], of other texts; "none" changes
+    nothing. gamma and beta [D]: what follows, nothing where None. Raises ValueError for running statistics that are
+    missing, and where a batch has fewer than two cells to take a variance from.
     """
     x = x.astype(np.float64)
     made = x
@@ -126,20 +126,20 @@ def compared(
 def noise(x: Floats, keep: Keep, *, sizes: Sequence[int] = (1, 2, 4, 8, 16), seed: int = 0) -> pd.DataFrame:
     """Measure how far BatchNorm's mean moves from one batch to the next, a row per batch size.
 
-    Of the B texts `texts` are drawn 400 times, with replacement; deviation: the standard deviation over the draws of
+    `texts` of the B texts are drawn 400 times, with replacement; deviation: the standard deviation over the draws of
     each dimension's mean over the real tokens, divided by the dimension's own standard deviation, mean over the
     dimensions. LayerNorm has no such noise: its mean is the token's own.
     """
     random = np.random.default_rng(seed)
     real = x[keep].astype(np.float64)
-    own = real.std(axis=0)
+    spread = real.std(axis=0)
     sums = np.where(keep[..., None], x, 0).astype(np.float64).sum(axis=1)  # [B, D]
     counts = keep.sum(axis=1)
     rows = []
     for size in sizes:
         drawn = random.integers(0, len(x), (_DRAWS, size))
         means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)[:, None]  # [draws, D]
-        relative = means.std(axis=0)[own > 0] / own[own > 0]
+        relative = means.std(axis=0)[spread > 0] / spread[spread > 0]
         rows.append((size, float(relative.mean()) if len(relative) else 0.0))
     return pd.DataFrame(rows, columns=["texts", "deviation"])
 
@@ -184,7 +184,7 @@ def _order_kept(before: Floats, after: Floats) -> float:
 
 
 def kendall(before: Floats, after: Floats) -> Floats:
-    """Kendall's tau-a of each row of two matrices [R, N] -> [R]: pairs in like order less those in reverse, of all.
+    """Kendall's tau-a of each row of two matrices [R, N] -> [R]: share of pairs in like order less in reverse.
 
     A pair that is equal on either side counts as neither (Kendall 1938). All pairs count, in N log N steps.
     """

@@ -1,4 +1,4 @@
-"""Outlier dimensions: those in which the vectors before the norms are far larger than in the rest."""
+"""Outlier dimensions, in which the vectors before the norms are far larger than in the other dimensions."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def outliers(trace: Trace, *, stream: str | None = None, most: int = 12) -> pd.D
     of another width than the stream's first are left out, for their dimensions are others.
     """
     stream = stream or (trace.norms[0].stream if trace.norms else "encoder")
-    own = [(index, norm) for index, norm in enumerate(trace.norms) if norm.stream == stream]
-    own = [(index, norm) for index, norm in own if norm.input.shape[1] == own[0][1].input.shape[1]]
+    norms = [(index, norm) for index, norm in enumerate(trace.norms) if norm.stream == stream]
+    norms = [(index, norm) for index, norm in norms if norm.input.shape[1] == norms[0][1].input.shape[1]]
     columns = ["norm", "layer", "part", "dimension", "value", "position", "token", "median", "times"]
     columns += ["largest", "massive"]
-    if not own:
+    if not norms:
         return pd.DataFrame(columns=columns)
-    sizes = np.stack([np.abs(norm.input).max(axis=0).astype(np.float64) for _, norm in own])  # [norm, D]
-    medians = np.array([np.median(np.abs(norm.input)) for _, norm in own], dtype=np.float64)
+    sizes = np.stack([np.abs(norm.input).max(axis=0).astype(np.float64) for _, norm in norms])  # [norm, D]
+    medians = np.array([np.median(np.abs(norm.input)) for _, norm in norms], dtype=np.float64)
     times = np.divide(sizes, medians[:, None], out=np.full_like(sizes, np.nan), where=medians[:, None] > 0)
     farthest = np.where(np.isnan(times), 0.0, times).max(axis=0)
     chosen = np.sort(np.argsort(-farthest, kind="stable")[:most])
     tokens = trace.read_by(stream).tokens
     rows = []
-    for at, (index, norm) in enumerate(own):
+    for at, (index, norm) in enumerate(norms):
         for dimension in chosen:
             position = int(np.abs(norm.input[:, dimension]).argmax())
             massive = sizes[at, dimension] > MASSIVE and sizes[at, dimension] > MASSIVE_TIMES * medians[at]

@@ -110,10 +110,10 @@ def in_words(norm: NormRecord) -> str:
 
 def kinds(norms: Iterable[NormRecord]) -> list[tuple[int, NormRecord]]:
     """Count the norms of each formula, width and epsilon: (count, first norm)."""
-    found: dict[tuple[str, int, float], list[NormRecord]] = {}
+    by_kind: dict[tuple[str, int, float], list[NormRecord]] = {}
     for norm in norms:
-        found.setdefault((in_words(norm) + formula(norm), len(norm.gamma), norm.epsilon), []).append(norm)
-    return [(len(alike), alike[0]) for alike in found.values()]
+        by_kind.setdefault((in_words(norm) + formula(norm), len(norm.gamma), norm.epsilon), []).append(norm)
+    return [(len(alike), alike[0]) for alike in by_kind.values()]
 
 
 def _table(index: int, norm: NormRecord, columns: dict[str, Any]) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from inspector.generating.beams import Node, Tree
+from inspector.generating.beams import BeamNode, BeamTree
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 from inspector.text import number, visible
@@ -18,7 +18,7 @@ _LONG = 15  # steps
 _LETTERS, _FEW_LETTERS = 8, 6  # of a token's name, up to four beams and beyond; the whole on hover
 
 
-def tree(tree: Tree, *, mode: Mode = "light") -> go.Figure:
+def tree(tree: BeamTree, *, mode: Mode = "light") -> go.Figure:
     """Every token that the beam kept; a line is the thicker, the likelier its token was after the text above.
 
     The text that won runs straight down at the left. What led to no text is grey and dotted; the last token of a text
@@ -76,7 +76,7 @@ def tree(tree: Tree, *, mode: Mode = "light") -> go.Figure:
     )
 
 
-def _lanes(tree: Tree) -> list[int]:
+def _lanes(tree: BeamTree) -> list[int]:
     """Place each node in its row: under its parent where there is room, in the parents' order, so that no lines cross.
 
     The winning text comes first, dropped nodes come last.
@@ -101,7 +101,7 @@ def _lanes(tree: Tree) -> list[int]:
     return lanes
 
 
-def _edge(tree: Tree, index: int, lanes: list[int], *, colour: str, dash: str) -> dict[str, Any]:
+def _edge(tree: BeamTree, index: int, lanes: list[int], *, colour: str, dash: str) -> dict[str, Any]:
     """A curve from the parent down to the token; curves of one row have one shape, so that none crosses another."""
     node = tree.nodes[index]
     x, y = (0, 0.5) if node.parent is None else (lanes[node.parent], node.step - 1)
@@ -114,17 +114,17 @@ def _edge(tree: Tree, index: int, lanes: list[int], *, colour: str, dash: str) -
     }
 
 
-def _probability(node: Node) -> float:
+def _probability(node: BeamNode) -> float:
     return math.exp(node.log_probability)
 
 
-def _label(node: Node, letters: int) -> str:
+def _label(node: BeamNode, letters: int) -> str:
     token = visible(node.token)
     token = token if len(token) <= letters else f"{token[: letters - 1]}…"
     return theme.literal(token) + (f"<br>{number(node.score)}" if node.hypothesis else "")
 
 
-def _hover(node: Node, kind: str) -> str:
+def _hover(node: BeamNode, kind: str) -> str:
     meaning = {
         "dropped": "dropped: other texts were likelier",
         "kept": "kept",

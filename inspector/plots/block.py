@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from inspector.block import Step, Walk
+from inspector.block import LayerStep, Walk
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 from inspector.text import number
@@ -32,7 +32,7 @@ class Box:
     across: float
 
 
-def boxes(steps: Sequence[Step]) -> list[Box]:
+def boxes(steps: Sequence[LayerStep]) -> list[Box]:
     """Lay the steps out: the residual stream is one straight line, each sublayer a branch beside it.
 
     A sublayer that reads the stream before the one ahead was added lies on the other side, below the first.
@@ -114,7 +114,7 @@ def way(walk: Walk, *, step: int, upright: bool = False, mode: Mode = "light") -
 _Line = tuple[tuple[tuple[float, float], tuple[float, float]], bool]
 
 
-def _lines(steps: Sequence[Step], placed: Sequence[Box], *, step: int) -> list[_Line]:
+def _lines(steps: Sequence[LayerStep], placed: Sequence[Box], *, step: int) -> list[_Line]:
     """List where lines run, and whether the walk has come so far: along the stream, out into each branch and back."""
     found: list[_Line] = []
     stream = [box for box, one in zip(placed, steps, strict=True) if one.part == ""]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from inspector.explain import Explanation, Step
+from inspector.explain import Explanation, WeightStep
 from inspector.plots import theme
 from inspector.plots.attention import title
 from inspector.plots.chart import Chart, Panels
@@ -18,7 +18,7 @@ from inspector.text import cut, signed, visible
 _FAINT = 0.45  # opacity of the products that are not needed to reach most of the dot product
 
 
-def formula(cell: Explanation, step: Step) -> str:
+def formula(cell: Explanation, step: WeightStep) -> str:
     """Write a step as what it is, with its number: "× 1/√32 = 0.177", "− log Σ exp = 3.84"."""
     by = "" if step.operand is None else signed(step.operand)
     match step.name:

@@ -10,8 +10,8 @@ from typing import Literal
 import pandas as pd
 import plotly.graph_objects as go
 
-from inspector.generating import Step
-from inspector.generating.writing import Candidate
+from inspector.generating import WrittenToken
+from inspector.generating.writing import TokenCandidate
 from inspector.plots import theme
 from inspector.plots.chart import Chart
 from inspector.plots.theme import Mode
@@ -22,7 +22,7 @@ Amount = Literal["flops", "total"]
 _FADED = 0.4  # opacity of what was not chosen
 
 
-def candidates(step: Step, *, top: float = 1.0, mode: Mode = "light") -> go.Figure:
+def candidates(step: WrittenToken, *, top: float = 1.0, mode: Mode = "light") -> go.Figure:
     """Bars of the likeliest next tokens, the chosen one in full colour; it stands last where it is not among them.
 
     top: the axis goes a little beyond it; one top for all steps makes them comparable.
@@ -68,7 +68,7 @@ def candidates(step: Step, *, top: float = 1.0, mode: Mode = "light") -> go.Figu
     )
 
 
-def _told_apart(candidate: Candidate, shown: Sequence[Candidate]) -> str:
+def _told_apart(candidate: TokenCandidate, shown: Sequence[TokenCandidate]) -> str:
     """Return what tells a candidate from others that look like it: a mark's name, or the id of two with one name."""
     name = visible(candidate.token)
     if sum(other.token == candidate.token for other in shown) > 1:
@@ -91,7 +91,7 @@ def cache(table: pd.DataFrame) -> Chart:
 def flops(table: pd.DataFrame, *, amount: Amount = "flops") -> Chart:
     """FLOPs of each step, or all up to it ("total"), with the cache and without.
 
-    table: of `Written.table`, or of `decoding_costs.by_step`.
+    table: of `WrittenText.table`, or of `decoding_costs.by_step`.
     """
     return Chart(
         table.melt("step", [f"{amount}_uncached", f"{amount}_cached"], "way", "flops"),

@@ -43,12 +43,12 @@ class DistanceBias:
     @property
     def slopes(self) -> NDArray[np.float64]:
         """Amounts that ALiBi takes off a score for each token of distance, [H]: to the farthest key back, by token."""
-        found: NDArray[np.float64] = self.values[:, 0].astype(np.float64) / self.distances[0]
-        return found
+        slopes: NDArray[np.float64] = self.values[:, 0].astype(np.float64) / self.distances[0]
+        return slopes
 
     @property
     def farthest(self) -> int | None:
-        """The distance back from which on T5's bucket is the last: all that is farther looks alike; None for ALiBi.
+        """The distance back at which T5's last bucket begins: all farther keys look alike; None for ALiBi.
 
         None too where the distances here do not reach the last bucket.
         """
@@ -75,7 +75,9 @@ def biases(loaded: LoadedModel, *, reach: int) -> tuple[DistanceBias, ...]:
         for path, module in loaded.network.named_modules():
             stream: Literal["encoder", "decoder"] = "decoder" if decoder or "decoder" in path else "encoder"
             for made in _asked(module, reach, stream):
-                if not any(made.stream == one.stream and np.array_equal(made.values, one.values) for one in distinct):
+                if not any(
+                    made.stream == known.stream and np.array_equal(made.values, known.values) for known in distinct
+                ):
                     distinct.append(made)
     return tuple(distinct)
 

@@ -51,9 +51,9 @@ def by_distance(products: NDArray[np.floating[Any]]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "distance": apart,
-            "mean": [one.mean() for one in diagonals],
-            "std": [one.std() for one in diagonals],
-            "count": [len(one) for one in diagonals],
+            "mean": [diagonal.mean() for diagonal in diagonals],
+            "std": [diagonal.std() for diagonal in diagonals],
+            "count": [len(diagonal) for diagonal in diagonals],
         }
     )
 
@@ -92,8 +92,8 @@ def fitted_shift(table: NDArray[np.floating[Any]], *, distance: int) -> tuple[fl
 
     def missed(first: int, last: int) -> float:
         expected = rows[first + distance : last]
-        found = rows[first : last - distance] @ fitted - expected
-        return float(np.sqrt((found**2).mean() / (expected**2).mean()))
+        missing = rows[first : last - distance] @ fitted - expected
+        return float(np.sqrt((missing**2).mean() / (expected**2).mean()))
 
     return missed(0, half), missed(half, len(rows))
 
@@ -124,7 +124,7 @@ def _check(table: NDArray[np.floating[Any]], distance: int) -> None:
 
 
 def _sines_and_cosines(table: Array) -> tuple[Array, Array] | None:
-    """Find the columns that are sines and those that are their cosines: side by side, or in two halves."""
+    """Find the columns of sines and the columns of their cosines: side by side, or in two halves."""
     half = table.shape[1] // 2
     for sin, cos in ((table[:, 0::2], table[:, 1::2]), (table[:, :half], table[:, half:])):
         if sin.shape == cos.shape and np.abs(sin**2 + cos**2 - 1).max() < _TURNED:

@@ -102,5 +102,5 @@ def scores(kind: Kind, *, seed: int = 0) -> NDArray[np.float64]:
         "rope": rope,
         "alibi": alibi,
     }
-    found: NDArray[np.float64] = makers[kind]().numpy()
-    return found
+    by_pair: NDArray[np.float64] = makers[kind]().numpy()
+    return by_pair

@@ -29,9 +29,9 @@ _ARGUMENTS = ({"x", "position_ids"}, {"x", "position_ids", "layer_type"})  # of 
 class Rotation:
     """The turns of queries and keys: pair i at position p is turned by the angle p w_i, and stretched by `factor`.
 
-    cos, sin: float32 [T, P], those that the model multiplies with. variant: the model's name for how the angles are
-    scaled, such as "default", "linear", "dynamic", "yarn", "longrope" or "llama3". layers: which kind of layers they
-    are of ("sliding_attention"), "" for all.
+    cos, sin: float32 [T, P], the numbers that the model multiplies with. variant: the model's name for how the angles
+    are scaled, such as "default", "linear", "dynamic", "yarn", "longrope" or "llama3". layers: which kind of layers
+    they are of ("sliding_attention"), "" for all.
     """
 
     cos: NDArray[np.float32]
@@ -50,8 +50,8 @@ class Rotation:
     def wavelengths(self) -> NDArray[np.float64]:
         """The tokens of a whole turn, 2 pi / w_i, [P]; infinite for a pair that is not turned."""
         with np.errstate(divide="ignore"):
-            found: NDArray[np.float64] = 2 * np.pi / np.abs(self.frequencies)
-        return found
+            wavelengths: NDArray[np.float64] = 2 * np.pi / np.abs(self.frequencies)
+        return wavelengths
 
     @property
     def factor(self) -> float:
@@ -69,8 +69,8 @@ class Rotation:
         mean_i cos(k w_i) times factor squared: what is left of a match as its distance grows (Su et al. 2021, 3.4.3).
         """
         apart = np.arange(len(self.cos))[:, None]
-        found: NDArray[np.float64] = np.cos(apart * self.frequencies).mean(axis=1) * self.factor**2
-        return found
+        decay: NDArray[np.float64] = np.cos(apart * self.frequencies).mean(axis=1) * self.factor**2
+        return decay
 
     def spread(self, *, distance: int) -> float:
         """Say how far products at one distance differ, by where the two stand: largest less smallest, of length 1.
@@ -88,8 +88,8 @@ class Rotation:
 def rotations(loaded: LoadedModel, *, positions: int) -> tuple[Rotation, ...]:
     """Ask the model's own rotary module for its cosines and sines at positions 0 to `positions` - 1.
 
-    Equal ones count once; of a table that ends sooner (GPT-J's, RoFormer's) these are all rows. What depends on the
-    text's length (dynamic, LongRoPE) is that of a text of this length. Empty for a model that turns nothing, or whose
+    Equal rotations count once; a table that ends sooner (GPT-J's, RoFormer's) gives all its rows. Angles that depend on
+    the text's length (dynamic, LongRoPE) are a text's of this length. Empty for a model that turns nothing, or whose
     rotary module cannot be asked alone. Raises ValueError below 2 positions.
     """
     if positions < 2:
@@ -100,8 +100,10 @@ def rotations(loaded: LoadedModel, *, positions: int) -> tuple[Rotation, ...]:
     for module in loaded.network.modules():
         for made in _asked(module, positions):
             if not any(
-                np.array_equal(made.cos, one.cos) and np.array_equal(made.sin, one.sin) and made.layers == one.layers
-                for one in distinct
+                np.array_equal(made.cos, known.cos)
+                and np.array_equal(made.sin, known.sin)
+                and made.layers == known.layers
+                for known in distinct
             ):
                 distinct.append(made)
     return tuple(distinct)
@@ -138,9 +140,9 @@ def _asked(module: Any, positions: int) -> Iterator[Rotation]:
 def _pairs(cos: NDArray[np.float32], sin: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Keep each pair's cosine and sine once, where a module gives them for both of its dimensions."""
     half = cos.shape[1] // 2
-    for one, other in ((np.s_[:, :half], np.s_[:, half:]), (np.s_[:, 0::2], np.s_[:, 1::2])):
-        if half and np.array_equal(cos[one], cos[other]) and np.array_equal(sin[one], sin[other]):
-            return cos[one], sin[one]
+    for first, second in ((np.s_[:, :half], np.s_[:, half:]), (np.s_[:, 0::2], np.s_[:, 1::2])):
+        if half and np.array_equal(cos[first], cos[second]) and np.array_equal(sin[first], sin[second]):
+            return cos[first], sin[first]
     return cos, sin
 
 

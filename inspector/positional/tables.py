@@ -58,13 +58,13 @@ def table(loaded: LoadedModel) -> NDArray[np.float32]:
     The first of `tables`. Raises ValueError for a model without one (its positions are relative, or rotate queries and
     keys).
     """
-    found = tables(loaded)
-    if not found:
+    all_tables = tables(loaded)
+    if not all_tables:
         raise ValueError(
             f"{loaded.card.id} has no table of absolute positions: its positions enter in another way; "
             "choose a BERT-like model, or look at positional.sinusoidal(positions, width)"
         )
-    return found[0].values
+    return all_tables[0].values
 
 
 def tables(loaded: LoadedModel) -> tuple[PositionTable, ...]:
@@ -80,7 +80,7 @@ def tables(loaded: LoadedModel) -> tuple[PositionTable, ...]:
         watched = _watch(loaded, tokens=min(loaded.max_tokens, _SHOWN))
     distinct: list[PositionTable] = []
     for rows in watched.added:
-        if not any(np.array_equal(rows, found.values) for found in distinct):
+        if not any(np.array_equal(rows, known.values) for known in distinct):
             distinct.append(_described(rows))
     return tuple(distinct)
 
@@ -103,29 +103,29 @@ def rotates(config: Any) -> bool:
 def ways(config: Any, tables: Sequence[PositionTable]) -> tuple[Way, ...]:
     """Name the ways in which a model knows the order of its tokens; empty where none is known or found.
 
-    config: the model's; tables: those of `tables`. "learned" and "sinusoidal": a table that is added to the tokens;
+    config: the model's; tables: what `tables` gives. "learned" and "sinusoidal": a table that is added to the tokens;
     "rope": queries and keys are turned; "t5", "alibi": a bias for the distance is added to the scores (Raffel et al.
-    2020; Press et al. 2022); "shaw": a vector for the distance is added to keys and values (Shaw et al. 2018);
-    "xl", "disentangled", "xlnet", "profiles": see `DistanceVectors`.
+    2020; Press et al. 2022); "shaw": a vector for the distance is added to keys and values (Shaw et al. 2018); "xl",
+    "disentangled", "xlnet", "profiles": see `DistanceVectors`.
     """
     if not isinstance(config, PreTrainedConfig):
         return () if config.positions == "none" else (config.positions,)
-    found: list[Way] = [table.kind for table in tables]
+    used: list[Way] = [table.kind for table in tables]
     stacks = list(stack_configs(config))
     if any(_rotates(stack) for stack in stacks):
-        found.append("rope")
+        used.append("rope")
     if any(getattr(stack, "relative_attention_num_buckets", None) for stack in stacks):
-        found.append("t5")
+        used.append("t5")
     if any(_has_alibi(stack) for stack in stacks):
-        found.append("alibi")
+        used.append("alibi")
     for config in stacks:
         if config.model_type in ("deberta", "deberta-v2") and config.relative_attention and config.pos_att_type:
-            found.append("disentangled")
+            used.append("disentangled")
         if config.model_type == "xlnet":
-            found.append("xlnet")
+            used.append("xlnet")
         if hasattr(config, "d_rel") and hasattr(config, "rel_extent"):
-            found.append("profiles")
-    return tuple(dict.fromkeys(found))
+            used.append("profiles")
+    return tuple(dict.fromkeys(used))
 
 
 def similarity(table: NDArray[np.floating[Any]], *, measure: Measure = "cosine") -> NDArray[np.float64]:
@@ -240,9 +240,9 @@ class _Lookups(TorchFunctionMode):
             self._looked_up[_storage(result)] = result, *self._looked_up[_storage(args[0])][1:]
         elif func in _SUMS:
             for part in args:
-                if isinstance(part, Tensor) and (found := self._looked_up.pop(_storage(part), None)) is not None:
-                    self.added.append(found[1])
-                    self.sources.append(found[2])
+                if isinstance(part, Tensor) and (looked_up := self._looked_up.pop(_storage(part), None)) is not None:
+                    self.added.append(looked_up[1])
+                    self.sources.append(looked_up[2])
                 elif isinstance(part, Tensor) and (made := self._computed.get(_storage(part))) is not None:
                     self.added.append(_copy(made))
                     self.endless = True

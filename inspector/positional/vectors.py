@@ -30,12 +30,12 @@ class DistanceVectors:
     """The vector of each distance of key and query, as one layer or all of them use it.
 
     kind: "shaw" (learned, as wide as a head; Shaw et al. 2018), "xl" (sines and cosines, multiplied by a matrix of the
-    layer, the heads side by side; Dai et al. 2019), "disentangled" (learned, through a matrix of each
-    layer; DeBERTa, He et al. 2021), "xlnet" (sines and cosines, through a matrix of each layer; Yang et al. 2019),
-    "profiles" (learned; each number of a vector is a point of a curve over the distance, and a matrix of the layer
-    mixes the curves for each query; Inkling). meets: what the vector is multiplied with or added to. layers: how many
-    have such vectors of their own, of which these are the first's; 1 where all layers share them. distances: key less
-    query, [R], below 0 for keys before the query. values: float32 [R, D].
+    layer, the heads side by side; Dai et al. 2019), "disentangled" (learned, through a matrix of each layer; DeBERTa,
+    He et al. 2021), "xlnet" (sines and cosines, through a matrix of each layer; Yang et al. 2019), "profiles" (learned;
+    each number of a vector is a point of a curve over the distance, and a matrix of the layer mixes the curves for each
+    query; Inkling). meets: what the vector is multiplied with or added to. layers: how many layers have such vectors of
+    their own (these are the first such layer's); 1 where all layers share them. distances: key less query, [R], below 0
+    for keys before the query. values: float32 [R, D].
     """
 
     kind: VectorKind
@@ -46,7 +46,7 @@ class DistanceVectors:
 
     @property
     def farthest(self) -> int | None:
-        """The distance back from which on all have the same vector; None where that is not so within these."""
+        """The distance back from which all vectors are equal; None where no such distance is among these."""
         back = self.values[self.distances <= 0]
         same = np.flatnonzero((back != back[0]).any(axis=1))
         first = len(back) if not len(same) else int(same[0])
@@ -56,18 +56,18 @@ class DistanceVectors:
 def vectors(loaded: LoadedModel, *, reach: int) -> tuple[DistanceVectors, ...]:
     """Ask the model's own code for its vectors of distances up to `reach` tokens either way (or back alone).
 
-    Of layers that have their own, the first's. Empty for a model without, or that makes them in a way that is not
-    known. Raises ValueError for a reach below 1.
+    Where layers have their own, the first layer's. Empty for a model without such vectors, or with an unknown way to
+    make them. Raises ValueError for a reach below 1.
     """
     if reach < 1:
         raise ValueError(f"reach is {reach}; it must be at least 1")
-    found: dict[tuple[VectorKind, str], list[DistanceVectors]] = {}
+    by_kind: dict[tuple[VectorKind, str], list[DistanceVectors]] = {}
     with torch.no_grad():
         for module in loaded.network.modules():
             for made in _asked(module, reach):
-                found.setdefault((made.kind, made.meets), []).append(made)
+                by_kind.setdefault((made.kind, made.meets), []).append(made)
     return tuple(
-        DistanceVectors(of[0].kind, of[0].meets, len(of), of[0].distances, of[0].values) for of in found.values()
+        DistanceVectors(of[0].kind, of[0].meets, len(of), of[0].distances, of[0].values) for of in by_kind.values()
     )
 
 
@@ -95,15 +95,15 @@ def _asked(module: Any, reach: int) -> Iterator[DistanceVectors]:
 def _disentangled(encoder: Any, apart: torch.Tensor) -> Iterator[DistanceVectors]:
     """Ask DeBERTa's encoder for its table, and for the bucket of each distance, which its attention clamps."""
     table = encoder.get_rel_embedding()
-    own = next((module for module in encoder.modules() if getattr(module, "pos_att_type", None)), None)
-    if table is None or own is None:
+    attention = next((module for module in encoder.modules() if getattr(module, "pos_att_type", None)), None)
+    if table is None or attention is None:
         return
     count = (len(apart) + 1) // 2
     relative = encoder.get_rel_pos(torch.zeros(1, count, 1, device=table.device))[0]  # query less key, or its bucket
-    span = getattr(own, "pos_ebd_size", own.max_relative_positions)
+    span = getattr(attention, "pos_ebd_size", attention.max_relative_positions)
     number = torch.cat([relative[:, 0].flip(0), relative[0, 1:]])  # from the farthest key back to the farthest ahead
     meets = {"c2p": "queries", "p2c": "keys"}
-    met = " and ".join(meets[kind] for kind in meets if kind in own.pos_att_type)
+    met = " and ".join(meets[kind] for kind in meets if kind in attention.pos_att_type)
     yield _made("disentangled", met, apart, table[(number + span).clamp(0, 2 * span - 1).long()])
 
 

@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 from inspector.probe.inputs import ModelInputs
-from inspector.probe.norm_hooks import Seen, install, watch_norms
+from inspector.probe.norm_hooks import WatchedForward, install, watch_norms
 from inspector.probe.norm_places import LayerCall, stream_of
-from inspector.probe.products import FoundFFN, LastProduct, Product, Products, key
+from inspector.probe.products import LastProduct, LayerProduct, Products, WatchedFFN, key
 from inspector.probe.recording import forward
 from inspector.trace import Trace, read_only
 from inspector.trace.blocks import Addition, Blocks, FFNRecord, HeadRecord, LayerRecord, Matrix
@@ -36,8 +36,8 @@ def record_blocks(loaded: LoadedModel, trace: Trace) -> Blocks:
     """Run the model once more on the text of a trace, and record the inside of every layer.
 
     Kept are the residual stream before and after each layer, what each sublayer added to it, and each FFN's input:
-    linear in the text. What is not seen (experts, unknown activations) is left out and named in `refused`. Nothing is
-    put on the network, so `record` costs what it costs without.
+    linear in the text. Parts that are not seen (experts, unknown activations) are left out and named in `refused`.
+    Nothing is put on the network, so `record` costs what it costs without.
 
     Raises ValueError where the layers cannot be told, and where the model gives another last hidden state than the
     trace has.
@@ -68,12 +68,12 @@ def _check(loaded: LoadedModel, trace: Trace, hidden: torch.Tensor) -> None:
 def _likely(config: Any) -> str | None:
     """The activation function that a configuration names, as in ACTIVATIONS; None where it names none."""
     configs = [config, *(getattr(config, name, None) for name in ("text_config", "decoder", "encoder"))]
-    found = (getattr(one, name, None) for one in configs for name in _NAMED)
-    name = next((value for value in found if isinstance(value, str)), None)
+    names = (getattr(part, name, None) for part in configs for name in _NAMED)
+    name = next((value for value in names if isinstance(value, str)), None)
     return None if name is None else _SAME.get(name, name)
 
 
-def _blocks(loaded: LoadedModel, trace: Trace, seen: Seen, products: Products) -> Blocks:
+def _blocks(loaded: LoadedModel, trace: Trace, seen: WatchedForward, products: Products) -> Blocks:
     if not seen.layers:
         raise ValueError(f"none of {loaded.card.id}'s modules was seen to be a layer, so no block of it can be shown")
     last = {record.stream: trace.state(record) for record in trace.states}  # of each stream the last
@@ -83,33 +83,33 @@ def _blocks(loaded: LoadedModel, trace: Trace, seen: Seen, products: Products) -
         following = next((other for at, other in runs[number + 1 :] if at == stream), None)
         enters = read_only(call.entered.reshape(-1, call.entered.shape[-1]))
         left = last.get(stream) if following is None else read_only(following.entered.reshape(-1, enters.shape[-1]))
-        own = [product for product in products.products if product.call is call]
-        found = [ffn for ffn in products.ffns if ffn.call is call]
+        of_call = [product for product in products.products if product.call is call]
+        ffns_of_call = [ffn for ffn in products.ffns if ffn.call is call]
         experts = _holds_experts(loaded.network, call)
-        if not found or experts:
+        if not ffns_of_call or experts:
             refused.append((stream, call.number, MANY if experts else OTHER))
         else:
-            ffns += [_ffn(stream, place, ffn) for place, ffn in enumerate(found)]
+            ffns += [_ffn(stream, place, ffn) for place, ffn in enumerate(ffns_of_call)]
         if left is not None and left.shape == enters.shape:
-            layers.append(_layer(stream, call, own, enters, left, experts=experts))
+            layers.append(_layer(stream, call, of_call, enters, left, experts=experts))
     return Blocks(tuple(layers), tuple(ffns), tuple(refused), products.embedding)
 
 
-def _ffn(stream: str, place: int, found: FoundFFN) -> FFNRecord:
+def _ffn(stream: str, place: int, ffn: WatchedFFN) -> FFNRecord:
     return FFNRecord(
         stream,
-        found.call.number,
+        ffn.call.number,
         place,
-        read_only(found.input),
-        found.activation,
-        found.up,
-        found.gate,
-        found.down.matrix,
+        read_only(ffn.input),
+        ffn.activation,
+        ffn.up,
+        ffn.gate,
+        ffn.down.matrix,
     )
 
 
 def _layer(
-    stream: str, call: LayerCall, products: list[Product], enters: Any, leaves: Any, *, experts: bool
+    stream: str, call: LayerCall, products: list[LayerProduct], enters: Any, leaves: Any, *, experts: bool
 ) -> LayerRecord:
     """experts: True where the FFN is a mixture; what one that all tokens share gives is then added to the others."""
     additions = [
@@ -120,7 +120,7 @@ def _layer(
     return LayerRecord(stream, call.number, enters, leaves, tuple(additions), tuple(_matrices(products)))
 
 
-def _matrices(products: list[Product]) -> Iterator[tuple[str, Matrix]]:
+def _matrices(products: list[LayerProduct]) -> Iterator[tuple[str, Matrix]]:
     seen = Counter[str]()
     for product in products:
         role = "+".join(dict.fromkeys(product.roles))
@@ -148,7 +148,7 @@ def record_head(loaded: LoadedModel, trace: Trace, *, most: int = 64) -> HeadRec
     names = {key(parameter): name for name, parameter in loaded.network.named_parameters()}
     with torch.inference_mode(), LastProduct(names) as last:
         logits = loaded.predict(trace.hidden[None, :most])
-    if last.found is None or last.found[0].shape[-1] == 0 or last.width != logits.shape[-1]:
+    if last.factors is None or last.factors[0].shape[-1] == 0 or last.width != logits.shape[-1]:
         raise ValueError(f"the product that makes {loaded.card.id}'s logits was not seen")
-    x, matrix = last.found
+    x, matrix = last.factors
     return HeadRecord(matrix, read_only(x.reshape(-1, x.shape[-1])))

@@ -68,14 +68,14 @@ def tokenize_inputs(
 
     Raises ValueError for a pair or a target that the model cannot read.
     """
-    own = loaded.max_tokens
+    longest = loaded.max_tokens
     limit = None
-    if limits.tokens is not None and limits.tokens < own:
+    if limits.tokens is not None and limits.tokens < longest:
         loaded = replace(loaded, max_tokens=limits.tokens)
         allowed = f"{variable('tokens')} and {variable('capture_bytes')} allow {limits.tokens:,} here"
-        limit = f"{allowed}, the model takes {own:,}"
-    given = [one for one in (text, text_pair, target) if one is not None]
-    read = [limits.shorten(one) for one in given]
+        limit = f"{allowed}, the model takes {longest:,}"
+    given = [words for words in (text, text_pair, target) if words is not None]
+    read = [limits.shorten(words) for words in given]
     text, text_pair = limits.shorten(text), text_pair and limits.shorten(text_pair)
     inputs = _tokenize(loaded, text, text_pair=text_pair, target=target and limits.shorten(target), limit=limit)
     before, after = (sum(map(len, texts)) for texts in (given, read))

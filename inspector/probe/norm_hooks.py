@@ -1,7 +1,7 @@
 """Hooks on norms and layers: one on each, the first time that their model is recorded, for as long as the model lives.
 
-Hooks that come and go with each request mix up the records of two visitors. What is seen goes to a context variable,
-so each thread collects its own; outside a recording nothing happens.
+Hooks that come and go with each request mix up the records of two visitors. The hooks write to a context variable, so
+each thread collects its own calls; outside a recording nothing happens.
 
 A norm's formula is never taken on trust: the hook sees what goes in and what comes out, and holds the one to the other.
 A layer's hook sees the residual stream itself, before and after.
@@ -32,7 +32,7 @@ from inspector.probe.norm_kinds import (
     why_unknown,
 )
 from inspector.probe.norm_places import LayerCall, MixerCall, NormCall, is_same
-from inspector.probe.residual_sums import Sums, Uses
+from inspector.probe.residual_sums import NormUses, WatchedSums
 from inspector.trace.norm_formula import normalise, rounding
 from models.attention import AttentionCall
 from models.attention.running_layer import layers_of, running_layer, stacks
@@ -50,14 +50,14 @@ CHANGED = "it changes what the norm inside it gives, by a gate or the like, so w
 
 
 @dataclass
-class Seen:
+class WatchedForward:
     """Everything that the hooks saw in one forward. attentions: the calls of the seam, in the same run.
 
     refused: each call of a norm that is not shown, its path and the reason.
     """
 
     attentions: list[AttentionCall]
-    sums: Sums | None = None
+    sums: WatchedSums | None = None
     norms: list[NormCall] = field(default_factory=list)
     layers: list[LayerCall] = field(default_factory=list)
     mixers: list[MixerCall] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Seen:
 
     @property
     def running(self) -> LayerCall | None:
-        """The layer that runs now; one of which attention alone is a module runs until the next begins."""
+        """The layer that runs now; a layer whose attention alone is a module runs until the next layer begins."""
         if self.inside:
             return self.inside[-1]
         return self.layers[-1] if self.layers and not self.layers[-1].whole else None
@@ -81,32 +81,32 @@ class Seen:
     def keep(self, tensor: Tensor) -> Tensor:
         """Copy a tensor to the CPU, for a model may write over its own later; once as long as it stays what it is."""
         now = tensor.detach().cpu()
-        for original, kept in self._copied:
-            if is_same(original, tensor) and torch.equal(kept, now):
-                return kept
-        kept = now.clone() if tensor.device.type == "cpu" else now
-        self._copied = [*self._copied[1 - _RECENT :], (tensor, kept)]
-        return kept
+        for original, copy in self._copied:
+            if is_same(original, tensor) and torch.equal(copy, now):
+                return copy
+        copy = now.clone() if tensor.device.type == "cpu" else now
+        self._copied = [*self._copied[1 - _RECENT :], (tensor, copy)]
+        return copy
 
 
-_seen: ContextVar[Seen | None] = ContextVar("norms_seen", default=None)
+_seen: ContextVar[WatchedForward | None] = ContextVar("norms_seen", default=None)
 _hooked: WeakSet[nn.Module] = WeakSet()
 _hooking = Lock()
 
 
-_uses: WeakKeyDictionary[nn.Module, dict[tuple[str, int], Uses]] = WeakKeyDictionary()
+_uses: WeakKeyDictionary[nn.Module, dict[tuple[str, int], NormUses]] = WeakKeyDictionary()
 """Fates of each norm's calls, by its path and how often it ran before: the text does not change them."""
 
 
 @contextmanager
-def watch_norms(network: nn.Module, attentions: list[AttentionCall], *, sums: bool) -> Iterator[Seen]:
+def watch_norms(network: nn.Module, attentions: list[AttentionCall], *, sums: bool) -> Iterator[WatchedForward]:
     """Collect every call of a norm and of a layer in the block. sums: whether to tell what becomes of each norm.
 
     That is watched once for each network, for it takes a sixth of the time.
     """
-    seen, known = Seen(attentions), _uses.get(network)
+    seen, known = WatchedForward(attentions), _uses.get(network)
     sums, told = sums and known is None, sums
-    seen.sums = Sums(lambda: next(reversed(seen.sublayers), "ffn")) if sums else None
+    seen.sums = WatchedSums(lambda: next(reversed(seen.sublayers), "ffn")) if sums else None
     token = _seen.set(seen)
     try:
         with seen.sums or nullcontext():
@@ -186,12 +186,12 @@ class _LayerHook:
         before = [call for call in seen.layers if call.path == self.path]
         running, watched = running_layer(), seen.sums.off() if seen.sums is not None else nullcontext()
         with watched:
-            kept = seen.keep(x)
-        call = LayerCall(self.path, len(before) if running is None else running, kept, len(seen.attentions))
+            entered = seen.keep(x)
+        call = LayerCall(self.path, len(before) if running is None else running, entered, len(seen.attentions))
         call.whole = self.whole
         if before:
             if not before[-1].gave(x):  # what is taken is the stream, whatever was given
-                before[-1].left, before[-1].left_norm = kept, None
+                before[-1].left, before[-1].left_norm = entered, None
             before[-1].given = None
         for norm in reversed(seen.norms[-2:]):
             norm.leaves = norm.leaves or norm.gave(x)
@@ -252,7 +252,7 @@ class _NormHook:
                 seen, module, [value for value in (*inputs, *named.values()) if isinstance(value, Tensor)], output
             )
 
-    def _see(self, seen: Seen, module: nn.Module, given: list[Tensor], output: Any) -> None:
+    def _see(self, seen: WatchedForward, module: nn.Module, given: list[Tensor], output: Any) -> None:
         out = output[0] if isinstance(output, (tuple, list)) else output
         if is_inside(self.name):
             seen.refused.append((self.name, _inside(self.name, module, given, out)))
@@ -269,20 +269,20 @@ class _NormHook:
             seen.refused.append((self.name, NO_VECTORS))
             return
         given_out = out.view_as(flat)
-        found = parameters(module, width=flat.shape[-1], gated=gate is not None)
-        if found is None and gate is None:  # SqueezeBERT
-            found = parameters(module, width=flat.shape[1])
-        if found is None:
+        norm = parameters(module, width=flat.shape[-1], gated=gate is not None)
+        if norm is None and gate is None:  # SqueezeBERT
+            norm = parameters(module, width=flat.shape[1])
+        if norm is None:
             seen.refused.append((self.name, why_unknown(module, width=flat.shape[-1])))
             return
-        flat, given_out = (t.transpose(1, 2) if found.features_first else t for t in (flat, given_out))
-        kept, kept_gate = seen.keep(flat), None if gate is None else seen.keep(gate.view_as(flat))
-        difference, explained = _held(found, kept, kept_gate, given_out.detach().cpu())
+        flat, given_out = (t.transpose(1, 2) if norm.features_first else t for t in (flat, given_out))
+        kept_input, kept_gate = seen.keep(flat), None if gate is None else seen.keep(gate.view_as(flat))
+        difference, explained = _held(norm, kept_input, kept_gate, given_out.detach().cpu())
         if not explained:
             seen.refused.append((self.name, NO_FORMULA))
             return
         truth = None if difference == 0.0 else summary(given_out)
-        call = NormCall(self.name, found, kept, kept_gate, len(seen.attentions), difference, truth)
+        call = NormCall(self.name, norm, kept_input, kept_gate, len(seen.attentions), difference, truth)
         call.output = out
         call.call = seen.inside[-1] if seen.inside else None
         call.sublayer = seen.sublayers[-1] if seen.sublayers else ""
@@ -308,16 +308,16 @@ def _inside(name: str, module: nn.Module, given: list[Tensor], out: Any) -> str:
     if not given or not isinstance(out, Tensor) or out.shape != given[0].shape:
         return INSIDE
     x, width = given[0].detach().cpu(), given[0].shape[-1]
-    found = parameters(module, width=width)
-    if found is None or not _held(found, x.reshape(1, -1, width), None, out.detach().cpu().reshape(1, -1, width))[1]:
+    norm = parameters(module, width=width)
+    if norm is None or not _held(norm, x.reshape(1, -1, width), None, out.detach().cpu().reshape(1, -1, width))[1]:
         return INSIDE
-    called = {"layer": "a LayerNorm", "rms": "an RMSNorm", "batch": "a BatchNorm"}[found.kind]
+    called = {"layer": "a LayerNorm", "rms": "an RMSNorm", "batch": "a BatchNorm"}[norm.kind]
     leaf = name.rpartition(".")[2].lower()
     named = {"query": "queries", "key": "keys", "value": "values"}
-    what = next((many for one, many in named.items() if leaf.startswith((one, f"{one[0]}_"))), "vectors")
+    what = next((many for role, many in named.items() if leaf.startswith((role, f"{role[0]}_"))), "vectors")
     what = f"each head's {what}" if x.ndim == 4 else what
-    one = " with 1 + gamma" if found.plus_one else ""
-    return f"{called}{one} of {what}, {width} dimensions, {INSIDE}"
+    plus = " with 1 + gamma" if norm.plus_one else ""
+    return f"{called}{plus} of {what}, {width} dimensions, {INSIDE}"
 
 
 def _held(norm: NormParameters, x: Tensor, gate: Tensor | None, out: Tensor) -> tuple[float, bool]:

@@ -112,8 +112,8 @@ def why_unknown(module: nn.Module, *, width: int) -> str:
 
 
 def _parameter(module: nn.Module, *names: str) -> Tensor | None:
-    found = next((value for name in names if (value := getattr(module, name, None)) is not None), None)
-    return found.detach() if isinstance(found, Tensor) else None
+    parameter = next((value for name in names if (value := getattr(module, name, None)) is not None), None)
+    return parameter.detach() if isinstance(parameter, Tensor) else None
 
 
 @torch.inference_mode()
@@ -122,12 +122,12 @@ def _infer(module: nn.Module, width: int, gated: bool) -> NormParameters | None:
     with with_weights(module):
         module = _in_float32(module)
     weight, bias = _parameter(module, "gamma", "weight"), _parameter(module, "beta", "bias")
-    if any(kept is not None and kept.shape != (width,) for kept in (weight, bias)):
+    if any(parameter is not None and parameter.shape != (width,) for parameter in (weight, bias)):
         return None
     running = _running(module, width)
-    kept = torch.ones(width) if weight is None else weight
+    scale = torch.ones(width) if weight is None else weight
     beta = torch.zeros(width) if bias is None else bias
-    learned = tuple(name for name, found in (("gamma", weight), ("beta", bias)) if found is not None)
+    learned = tuple(name for name, parameter in (("gamma", weight), ("beta", bias)) if parameter is not None)
     random = torch.Generator().manual_seed(0)
     x = torch.randn(1, 3, width, generator=random) * 2 + 0.5
     x = x * torch.tensor([1.0, 1.0, 1e-3])[:, None]
@@ -141,7 +141,7 @@ def _infer(module: nn.Module, width: int, gated: bool) -> NormParameters | None:
         for kind, plus_one in (("layer", False), ("rms", False), ("rms", True), ("layer", True), ("batch", False)):
             if kind == "batch" and running is None:
                 continue
-            gamma = 1 + kept if plus_one else kept
+            gamma = 1 + scale if plus_one else scale
             for groups in dict.fromkeys((1, _groups(module, width))) if kind == "rms" else (1,):
                 for gating in gatings:
                     made = normalise(
@@ -191,8 +191,8 @@ def _in_float32(module: nn.Module) -> nn.Module:
     """A copy on the CPU in float32, whatever the module's own precision: half of it could not tell its epsilon."""
     alone = copy.copy(module)
     for kind in ("_parameters", "_buffers"):
-        own = getattr(module, kind).items()
-        alone.__dict__[kind] = {name: None if tensor is None else _wide(tensor) for name, tensor in own}
+        tensors = getattr(module, kind).items()
+        alone.__dict__[kind] = {name: None if tensor is None else _wide(tensor) for name, tensor in tensors}
     alone.__dict__.pop("forward", None)  # of accelerate, bound to the module itself
     return alone
 

@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from inspector.probe.norm_kinds import NormParameters
-from inspector.probe.residual_sums import Uses
+from inspector.probe.residual_sums import NormUses
 from models.attention import AttentionCall
 from models.huggingface.eager_attention import in_decoder
 from models.loaded import Shape
@@ -55,7 +55,7 @@ class NormCall:
     """
 
     name: str
-    found: NormParameters
+    parameters: NormParameters
     input: Tensor
     gate: Tensor | None
     attentions_before: int
@@ -64,7 +64,7 @@ class NormCall:
     output: Tensor | None = None
     call: LayerCall | None = None
     sublayer: str = ""
-    uses: Uses = field(default_factory=Uses)
+    uses: NormUses = field(default_factory=NormUses)
     leaves: bool = False
 
     def gave(self, x: Tensor) -> bool:
@@ -145,20 +145,20 @@ def places(
     for numbers in inside.values():
         for number in _nested(calls, numbers):
             placements[number] = "inside"
-    found: dict[int, NormPlace] = {}
+    by_number: dict[int, NormPlace] = {}
     for (stream, layer), numbers in inside.items():
         parts = _parts(calls, numbers, placements, attentions=attentions, mixers=mixers)
-        found |= {number: NormPlace(stream, layer, part, placements[number]) for number, part in parts.items()}
+        by_number |= {number: NormPlace(stream, layer, part, placements[number]) for number, part in parts.items()}
     for number, (call, stream) in enumerate(zip(calls, streams, strict=True)):
-        if number not in found:
+        if number not in by_number:
             seen = any(_is_of(attention, stream) for attention in attentions[: call.attentions_before])
             end = "final" if seen else "embedding"
-            found[number] = NormPlace(stream, None, end, end)
-    finals = {place.stream: number for number, place in sorted(found.items()) if place.placement == "final"}
-    for number, place in found.items():
+            by_number[number] = NormPlace(stream, None, end, end)
+    finals = {place.stream: number for number, place in sorted(by_number.items()) if place.placement == "final"}
+    for number, place in by_number.items():
         if place.placement == "final" and number != finals[place.stream]:  # between runs of the layers (HRM)
-            found[number] = NormPlace(place.stream, None, "other", "inside")
-    return [found[number] for number in range(len(calls))]
+            by_number[number] = NormPlace(place.stream, None, "other", "inside")
+    return [by_number[number] for number in range(len(calls))]
 
 
 def _own_place(name: str, layer: int | None, stream: str, placement: NormPlacement) -> NormPlace:
@@ -247,9 +247,9 @@ def _parts(
 ) -> dict[int, str]:
     """The sublayer of each norm of one layer.
 
-    A norm before a sublayer is that of the sublayer that reads it. A norm after one is that of the last attention (or
-    what stands in its place) before it, and of the FFN where that has one already. What comes on the output of neither
-    (Gemma 3n's side branches) is "other".
+    A norm before a sublayer belongs to the sublayer that reads it. A norm after a sublayer belongs to the last
+    attention (or its stand-in) before it, or to the FFN where that attention has a norm already. A norm on any other
+    output (Gemma 3n's side branches) is "other".
     """
     parts: dict[int, str] = {}
     taken: set[str] = set()
@@ -279,8 +279,10 @@ def _parts(
 
 def _mixes(call: NormCall, mixers: Sequence[MixerCall]) -> bool:
     """Return True if the norm's layer mixes tokens at all."""
-    own = call.call
-    return own is not None and (own.attentions.stop > own.attentions.start or any(m.call is own for m in mixers))
+    layer_call = call.call
+    return layer_call is not None and (
+        layer_call.attentions.stop > layer_call.attentions.start or any(m.call is layer_call for m in mixers)
+    )
 
 
 def _read_by(call: NormCall, attentions: Sequence[AttentionCall]) -> str:
@@ -294,8 +296,11 @@ def _ran_before(
 ) -> list[tuple[int, str]]:
     """List what mixed tokens in the norm's layer before the norm ran: when, and what."""
     start = 0 if call.call is None else call.call.attentions.start
-    own = attentions[start : call.attentions_before]
-    ran = [(2 * (start + when), "cross" if one.stream == "cross" else "attention") for when, one in enumerate(own)]
+    before = attentions[start : call.attentions_before]
+    ran = [
+        (2 * (start + when), "cross" if attention.stream == "cross" else "attention")
+        for when, attention in enumerate(before)
+    ]
     ran += [
         (2 * mixer.attentions_before - 1, "mixer")
         for mixer in mixers

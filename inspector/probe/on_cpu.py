@@ -51,14 +51,14 @@ class Transfer:
             return part if all(items[name] is part[name] for name in items) else items
         if isinstance(part, tuple):
             values = tuple(self._bring(value) for value in part)
-            return part if all(one is other for one, other in zip(values, part, strict=True)) else values
+            return part if all(value is other for value, other in zip(values, part, strict=True)) else values
         return self._closure(part) if isinstance(part, FunctionType) and part.__closure__ else part
 
     def _closure(self, rule: FunctionType) -> FunctionType:
         """A mask's rule in transformers is a function around others, or around tensors (packed texts)."""
         held = [cell.cell_contents for cell in rule.__closure__ or ()]
         brought = [self._bring(value) for value in held]
-        if all(one is other for one, other in zip(brought, held, strict=True)):
+        if all(value is other for value, other in zip(brought, held, strict=True)):
             return rule
         cells = tuple(CellType(value) for value in brought)
         return FunctionType(rule.__code__, rule.__globals__, rule.__name__, rule.__defaults__, cells)

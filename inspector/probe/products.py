@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from inspector.probe.norm_hooks import Seen
+from inspector.probe.norm_hooks import WatchedForward
 from inspector.probe.norm_places import LayerCall
 from inspector.probe.residual_sums import ADDS, place
 from inspector.trace.blocks import ACTIVATIONS, Matrix, Part
@@ -37,7 +37,7 @@ _MOST_MARKS = 3  # an FFN's hidden units come from one product, or from two with
 
 
 @dataclass(eq=False)
-class Product:
+class LayerProduct:
     """A product of a layer with a learned matrix. adds: the sublayer whose output it makes, "" for none.
 
     x [.., in], out [.., out]: while its layer runs. roles: what the product is for. added: what was added to the
@@ -55,7 +55,7 @@ class Product:
 
 
 @dataclass(frozen=True)
-class FoundFFN:
+class WatchedFFN:
     """An FFN that ran: its last product, its input [Q, D] and what it is made of, as in `FFNRecord`."""
 
     call: LayerCall
@@ -63,7 +63,7 @@ class FoundFFN:
     activation: str
     up: Matrix
     gate: Matrix | None
-    down: Product
+    down: LayerProduct
 
 
 class Products(TorchFunctionMode):
@@ -72,10 +72,10 @@ class Products(TorchFunctionMode):
     names: of every parameter, by `key`. likely: the activation function that the model's configuration names.
     """
 
-    def __init__(self, seen: Seen, names: Mapping[tuple[int, int], str], *, likely: str | None) -> None:
+    def __init__(self, seen: WatchedForward, names: Mapping[tuple[int, int], str], *, likely: str | None) -> None:
         super().__init__()
-        self.products: list[Product] = []
-        self.ffns: list[FoundFFN] = []
+        self.products: list[LayerProduct] = []
+        self.ffns: list[WatchedFFN] = []
         self.embedding = ""
         self._seen, self._names = seen, names
         self._order = sorted(ACTIVATIONS, key=lambda name: name != likely)
@@ -114,9 +114,9 @@ class Products(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         if name not in _KEEPS and name not in ADDS:
             return func(*args, **named)
-        lists = [one for value in args[:3] for one in (value if isinstance(value, (list, tuple)) else (value,))]
-        given = [one for one in lists if isinstance(one, Tensor) and one.is_floating_point()]
-        marks = frozenset[int]().union(*(self._marks.get(place(one), frozenset()) for one in given))
+        lists = [part for value in args[:3] for part in (value if isinstance(value, (list, tuple)) else (value,))]
+        given = [operand for operand in lists if isinstance(operand, Tensor) and operand.is_floating_point()]
+        marks = frozenset[int]().union(*(self._marks.get(place(operand), frozenset()) for operand in given))
         if marks and name in ADDS:
             self._added(given)
         out = func(*args, **named)
@@ -141,7 +141,7 @@ class Products(TorchFunctionMode):
         if name is None:
             return
         matrix = Matrix(name, self._name(bias), flipped)
-        product = Product(self._call, matrix, x, out)
+        product = LayerProduct(self._call, matrix, x, out)
         marks = self._marks.get(place(x), frozenset())
         if self._projects is not None and self._seen.attends:
             product.adds, product.roles = self._projects, ["out"]
@@ -157,14 +157,14 @@ class Products(TorchFunctionMode):
 
     def _waits(self, *parts: Part) -> bool:
         """Return True if a sublayer of these parts ran in the layer and has not been added to the stream yet."""
-        return any(one.adds in parts and one.added is None for one in self.products[self._first :])
+        return any(product.adds in parts and product.added is None for product in self.products[self._first :])
 
-    def _find(self, down: Product, before: list[Product]) -> None:
-        """See whether the product is the second matrix of an FFN, whose first are some of those before."""
+    def _find(self, down: LayerProduct, before: list[LayerProduct]) -> None:
+        """See whether the product is an FFN's second matrix, with the first matrices among the products before."""
         assert down.x is not None
         hidden = down.x.detach().reshape(-1, down.x.shape[-1])
         width = hidden.shape[-1]
-        halves: list[tuple[Product, Matrix, Tensor]] = []
+        halves: list[tuple[LayerProduct, Matrix, Tensor]] = []
         for product in before:
             assert product.out is not None
             out, matrix = product.out.detach().reshape(-1, product.out.shape[-1]), product.matrix
@@ -176,7 +176,7 @@ class Products(TorchFunctionMode):
                 for start in (0, width):
                     part = Matrix(matrix.name, matrix.bias, matrix.flipped, (start, start + width))
                     halves.append((product, part, out[:, start : start + width]))
-        pairs = [(one, None) for one in halves] + [(a, b) for a in halves for b in halves if a is not b]
+        pairs = [(half, None) for half in halves] + [(a, b) for a in halves for b in halves if a is not b]
         for activated, other in pairs:
             act = self._activation(activated[2], None if other is None else other[2], hidden)
             if act is None:
@@ -188,9 +188,9 @@ class Products(TorchFunctionMode):
             if other is not None:
                 other[0].roles.append("up")
             down.beside = self._waits("attention", "cross")
-            kept = self._seen.keep(first.x.reshape(-1, first.x.shape[-1]))
+            kept_input = self._seen.keep(first.x.reshape(-1, first.x.shape[-1]))
             down.roles, down.adds = ["down"], "ffn"
-            self.ffns.append(FoundFFN(down.call, kept, act, up, gate, down))
+            self.ffns.append(WatchedFFN(down.call, kept_input, act, up, gate, down))
             return
 
     def _activation(self, given: Tensor, other: Tensor | None, hidden: Tensor) -> str | None:
@@ -214,7 +214,7 @@ class Products(TorchFunctionMode):
     def _added(self, given: list[Tensor]) -> None:
         """Note whose outputs take part in a sum of two whole states."""
         assert self._call is not None
-        if len(given) < 2 or {one.numel() for one in given[:2]} != {self._call.entered.numel()}:
+        if len(given) < 2 or {tensor.numel() for tensor in given[:2]} != {self._call.entered.numel()}:
             return
         for tensor in given[:2]:
             marks = self._marks.get(place(tensor), frozenset())
@@ -268,13 +268,13 @@ _PRODUCTS: dict[Any, Callable[..., tuple[Tensor, Any, Any, bool]]] = {
 class LastProduct(TorchFunctionMode):
     """Keeps the last matrix product with a learned matrix. names: of every parameter, by `key`.
 
-    found: its input and its matrix; width: of its output.
+    factors: its input and its matrix; width: of its output.
     """
 
     def __init__(self, names: Mapping[tuple[int, int], str]) -> None:
         super().__init__()
         self._names = names
-        self.found: tuple[Tensor, Matrix] | None = None
+        self.factors: tuple[Tensor, Matrix] | None = None
         self.width = 0
 
     def __torch_function__(
@@ -287,5 +287,5 @@ class LastProduct(TorchFunctionMode):
             name = self._names.get(key(weight)) if isinstance(weight, Tensor) else None
             if name is not None:
                 bias = self._names.get(key(bias)) if isinstance(bias, Tensor) else None
-                self.found, self.width = (x, Matrix(name, bias, flipped)), out.shape[-1]
+                self.factors, self.width = (x, Matrix(name, bias, flipped)), out.shape[-1]
         return out

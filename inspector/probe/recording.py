@@ -1,7 +1,7 @@
 """The only place that watches: run a model on a text and record what its attention and its norms were given.
 
 Attention is seen through `models.attention.watch`, the seam that every model's attention goes through, norms through
-the hooks of norm_hooks.py. What is seen goes to a context variable, so each thread collects its own.
+the hooks of norm_hooks.py. Both write to a context variable, so each thread collects its own calls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from inspector.memory.held import storages
 from inspector.probe.inputs import UNLIMITED, ModelInputs, TextLimits, tokenize_inputs
-from inspector.probe.norm_hooks import Seen, install, summary, watch_norms
+from inspector.probe.norm_hooks import WatchedForward, install, summary, watch_norms
 from inspector.probe.norm_places import NormCall, NormPlace, places
 from inspector.probe.on_cpu import Transfer
 from inspector.probe.states import State, states_of
@@ -28,7 +28,7 @@ from inspector.trace import (
     AttentionSite,
     NormRecord,
     PaddedBatch,
-    Refused,
+    Refusal,
     StateRecord,
     Trace,
     read_only,
@@ -53,7 +53,7 @@ class _Run:
     """The results of one forward: attention calls, norms and layers, and the last hidden state [B, T, D]."""
 
     attentions: list[AttentionCall]
-    seen: Seen
+    seen: WatchedForward
     hidden: Tensor
 
 
@@ -70,12 +70,12 @@ def record(
 
     A decoder is teacher-forced: each token that it reads has the next one to predict. target: what an encoder-decoder
     is given to write; without a target it writes by itself first. limits: the most that may be read and kept; nothing
-    is limited by default. on_progress: called as the model goes, see OnProgress; what it raises ends the recording, of
-    which nothing stays.
+    is limited by default. on_progress: called as the model goes, see OnProgress; an exception in it aborts the
+    recording.
 
-    What does not fit the model or the limits is cut: see `trace.cut`. Raises ValueError where there is nothing to read,
-    and where the recording takes more memory than the limit: how much a map that cannot be computed again takes is
-    known once it was made.
+    A text that does not fit the model or the limits is cut: see `trace.cut`. Raises ValueError where there is nothing
+    to read, and where the recording takes more memory than the limit: how much a map that cannot be computed again
+    takes is known once it was made.
     """
     inputs = tokenize_inputs(loaded, text, text_pair=text_pair, target=target, limits=limits)
     trace = record_inputs(
@@ -175,7 +175,9 @@ def record_rows(
     [B, T, D]; texts: what each row holds, for the Trace.
     """
     seen = _run(loaded, run)
-    longest = max(len(one) for inputs in rows for one in (inputs.encoding, inputs.target) if one is not None)
+    longest = max(
+        len(encoding) for inputs in rows for encoding in (inputs.encoding, inputs.target) if encoding is not None
+    )
     return tuple(
         _trace(loaded, seen, inputs, text=text, row=row, real=slice(0, longest))
         for row, (inputs, text) in enumerate(zip(rows, texts, strict=True))
@@ -290,8 +292,8 @@ def _hides(call: AttentionCall, row: int, real: slice, padding: Tensor) -> bool:
     if call.mask is None:
         return False
     for rows in row_blocks(call.query.shape[2], call.key.shape[2], among=real):
-        own = slice(max(rows.start, real.start), min(rows.stop, real.stop))
-        allowed = call.mask.rows(own.start, own.stop)
+        inside = slice(max(rows.start, real.start), min(rows.stop, real.stop))
+        allowed = call.mask.rows(inside.start, inside.stop)
         allowed = allowed[row if len(allowed) > 1 else 0].expand(-1, -1, len(padding))
         if bool(allowed[..., padding].any()):
             return False
@@ -324,7 +326,7 @@ def _trace(
     """The record of one sequence of the batch: `row` of B, its tokens at the columns `real` of T."""
     alone = run.hidden.shape[0] == 1
 
-    def own(tensor: Tensor, *, tokens: int) -> Tensor:
+    def of_sequence(tensor: Tensor, *, tokens: int) -> Tensor:
         """Return this sequence's part; a copy in a batch, or one trace would keep the whole batch in memory."""
         part = tensor[row] if alone else tensor[row].movedim(tokens, 0)[real].movedim(0, tokens).clone()
         return part.detach()
@@ -332,7 +334,7 @@ def _trace(
     masks = [call.mask if alone else _of_sequence(call.mask, row, real) for call in run.attentions]
     attentions = []
     for call, mask, site in zip(run.attentions, masks, _sites(run.attentions, masks, inputs), strict=True):
-        query, key, value = (own(tensor, tokens=1) for tensor in (call.query, call.key, call.value))
+        query, key, value = (of_sequence(tensor, tokens=1) for tensor in (call.query, call.key, call.value))
         function = call.function.of_sequence(row, real)
         to_padding = None if alone else _to_padding(call, row, real)
         attentions.append(AttentionRecord(site, function, query, key, value, mask, to_padding))
@@ -341,7 +343,7 @@ def _trace(
 
     def rows(tensor: Tensor) -> NDArray[Any]:
         """Return the vectors of this sequence's tokens in their stream."""
-        return read_only(own(_batch_first(tensor, run.hidden), tokens=0))
+        return read_only(of_sequence(_batch_first(tensor, run.hidden), tokens=0))
 
     norms = [_norm_record(norm, place, rows=rows) for norm, place in zip(seen.norms, stand, strict=True)]
     known, refused = states_of(seen, shape=loaded.shape, hidden=run.hidden)
@@ -349,8 +351,8 @@ def _trace(
     lengths = {"encoder": len(inputs.encoding), "decoder": len(inputs.target or inputs.encoding)}
     for stream in {state.stream for state in states if _length(state, norms) != lengths[state.stream]}:
         states = [state for state in states if state.stream != stream]
-        refused.append(Refused("residual stream", stream, "its layers do not hand on one state for each token"))
-    left_out = [Refused("norm", name, reason) for name, reason in seen.refused]
+        refused.append(Refusal("residual stream", stream, "its layers do not hand on one state for each token"))
+    left_out = [Refusal("norm", name, reason) for name, reason in seen.refused]
     return Trace(
         loaded.card.id,
         text,
@@ -358,7 +360,7 @@ def _trace(
         inputs.encoding,
         tuple(attentions),
         tuple(norms),
-        own(run.hidden, tokens=0),
+        of_sequence(run.hidden, tokens=0),
         target,
         inputs.target,
         lent=_lent(loaded, seen, attentions),
@@ -369,24 +371,24 @@ def _trace(
 
 def _norm_record(norm: NormCall, place: NormPlace, *, rows: Callable[[Tensor], NDArray[Any]]) -> NormRecord:
     """Freeze a norm call; rows: picks the vectors to keep of [B, T, D]."""
-    found = norm.found
+    norm_parameters = norm.parameters
     return NormRecord(
         norm.name,
         place.layer,
         place.part,
         place.placement,
         rows(norm.input),
-        read_only(found.gamma),
-        read_only(found.beta),
-        found.epsilon,
+        read_only(norm_parameters.gamma),
+        read_only(norm_parameters.beta),
+        norm_parameters.epsilon,
         stream=place.stream,
-        kind=found.kind,
-        learned=found.learned,
-        groups=found.groups,
-        gate=None if norm.gate is None or not found.gating else rows(norm.gate),
-        gating=found.gating,
-        plus_one=found.plus_one,
-        running=None if found.running is None else read_only(found.running),
+        kind=norm_parameters.kind,
+        learned=norm_parameters.learned,
+        groups=norm_parameters.groups,
+        gate=None if norm.gate is None or not norm_parameters.gating else rows(norm.gate),
+        gating=norm_parameters.gating,
+        plus_one=norm_parameters.plus_one,
+        running=None if norm_parameters.running is None else read_only(norm_parameters.running),
         truth=(lambda record: _summary(record.output)) if norm.truth is None else rows(norm.truth),
         difference=norm.difference,
     )
@@ -442,13 +444,13 @@ _learned: WeakKeyDictionary[nn.Module, frozenset[int]] = WeakKeyDictionary()
 """Addresses of the learned tensors that each network's attention reads: the same in every text."""
 
 
-def _lent(loaded: LoadedModel, seen: Seen, attentions: Sequence[AttentionRecord]) -> frozenset[int]:
+def _lent(loaded: LoadedModel, seen: WatchedForward, attentions: Sequence[AttentionRecord]) -> frozenset[int]:
     """Addresses of the model's own storages: learned tensors that attention read, each norm's gamma and beta."""
     network = loaded.network
     if network not in _learned:
         model = storages((*network.parameters(), *network.buffers()))
         _learned[network] = frozenset(model.keys() & storages([record.function for record in attentions]).keys())
-    return _learned[network].union(*(norm.found.addresses for norm in seen.norms))
+    return _learned[network].union(*(norm.parameters.addresses for norm in seen.norms))
 
 
 def _batch_first(x: Tensor, hidden: Tensor) -> Tensor:

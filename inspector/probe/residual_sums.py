@@ -25,11 +25,11 @@ _SAME = frozenset(
 
 
 @dataclass(eq=False)
-class Uses:
+class NormUses:
     """The uses of one norm call's input and output.
 
     input_summed: its input came out of a sum. input_added, output_added: what was added to something. reads: the kinds
-    of sublayers that multiplied its output by weights, as `Sums.sublayer` named them.
+    of sublayers that multiplied its output by weights, as `WatchedSums.sublayer` named them.
     """
 
     input_summed: bool = False
@@ -43,7 +43,7 @@ class Uses:
         return next((kind for kind in ("attention", "mixer", "ffn") if kind in self.reads), None)
 
 
-class Sums(TorchFunctionMode):
+class WatchedSums(TorchFunctionMode):
     """Watches sums of hidden states; until `forget` it holds them, so that no other tensor gets their address.
 
     sublayer: names the sublayer that runs at the moment.
@@ -52,8 +52,8 @@ class Sums(TorchFunctionMode):
     def __init__(self, sublayer: Callable[[], str]) -> None:
         super().__init__()
         self._sublayer = sublayer
-        self._inputs: dict[int, list[Uses]] = {}
-        self._outputs: dict[int, list[Uses]] = {}
+        self._inputs: dict[int, list[NormUses]] = {}
+        self._outputs: dict[int, list[NormUses]] = {}
         self._summed: set[int] = set()
         self._held: list[Tensor] = []
         self._shape: tuple[int, ...] = ()
@@ -68,9 +68,9 @@ class Sums(TorchFunctionMode):
         finally:
             self._off = before
 
-    def norm(self, x: Tensor, out: Tensor) -> Uses:
+    def norm(self, x: Tensor, out: Tensor) -> NormUses:
         """Watch what becomes of a norm's input and output."""
-        uses = Uses(input_summed=place(x) in self._summed)
+        uses = NormUses(input_summed=place(x) in self._summed)
         self._inputs.setdefault(place(x), []).append(uses)
         self._outputs.setdefault(place(out), []).append(uses)
         self._held += [x, out]

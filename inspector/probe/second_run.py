@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from inspector.probe.inputs import ModelInputs
-from inspector.probe.norm_hooks import Seen, install, watch_norms
+from inspector.probe.norm_hooks import WatchedForward, install, watch_norms
 from inspector.probe.norm_places import places
 from inspector.probe.recording import OnProgress, forward
 from inspector.probe.states import State, states_of
 from inspector.trace import HALF, AttentionRecord, Trace, read_only
-from inspector.trace.second_run import Compared, Difference, SecondRun, worst
+from inspector.trace.second_run import Compared, HeldDifference, SecondRun, worst
 from inspector.trace.value_mix import ValueMix, directions, join, mix
 from models import LoadedModel
 from models.attention import AttentionCall, AttentionFunction, fused, row_blocks, watch
@@ -108,7 +108,7 @@ class _Holding:
         self._places = CallPlaces()
         self._running: AttentionCall | None = None
         self._masks: list[tuple[Mask | None, Mask | None, bool, int | None]] = []  # layers share them
-        self._differences: list[Difference] = []
+        self._differences: list[HeldDifference] = []
         self._mislabelled = list(_mislabelled_tokens(loaded, trace))
         self._kernel, self._fused = fused, 0
 
@@ -143,7 +143,7 @@ class _Holding:
             shown = self._mixes.get((call.stream, layer, again)) or join(mix(record, block) for block in blocks)
             self._compare("maps", _as_long(shown, ran, record.function), ran, call.stream, layer)
 
-    def result(self, seen: Seen, hidden: Tensor) -> SecondRun:
+    def result(self, seen: WatchedForward, hidden: Tensor) -> SecondRun:
         """Hold what the whole run gave: norms, the residual stream and the last hidden state."""
         trace = self._trace
         if len(self.calls) != len(trace.attentions):
@@ -152,7 +152,9 @@ class _Holding:
         self._states(states_of(seen, shape=self._loaded.shape, hidden=hidden)[0])
         last = trace.streams[-1] if trace.target is None else "decoder"
         self._compare("last hidden state", trace.hidden, hidden[0], last)
-        kinds = [[one for one in self._differences if one.what == what] for what in get_args(Compared)]
+        kinds = [
+            [difference for difference in self._differences if difference.what == what] for what in get_args(Compared)
+        ]
         return SecondRun(
             tuple(worst(of_kind) for of_kind in kinds if of_kind),
             tuple(self._mislabelled),
@@ -164,13 +166,13 @@ class _Holding:
     def _label(self, record: AttentionRecord, call: AttentionCall) -> None:
         site, name = record.site, _named(record)
         same, window = self._mask(record, call)
-        said = {
+        labels = {
             "heads and kv heads": ((site.heads, site.kv_heads), (call.query.shape[1], call.key.shape[1])),
             "scale": (record.function.scale, call.function.scale),
             "mask": (same, True),
             "window": (site.window, None if call.stream == "cross" else window),
         }
-        wrong = [what for what, (shown, ran) in said.items() if shown != ran]
+        wrong = [what for what, (shown, ran) in labels.items() if shown != ran]
         self._mislabelled += [f"the {what} of {name} {'are' if what[-1] == 's' else 'is'} another" for what in wrong]
 
     def _mask(self, record: AttentionRecord, call: AttentionCall) -> tuple[bool, int | None]:
@@ -184,17 +186,25 @@ class _Holding:
         self._masks.append((record.mask, call.mask, same, window))
         return same, window
 
-    def _norms(self, seen: Seen) -> None:
+    def _norms(self, seen: WatchedForward) -> None:
         stand = places(
             seen.norms, self._loaded.config, shape=self._loaded.shape, attentions=self.calls, mixers=seen.mixers
         )
         if len(seen.norms) != len(self._trace.norms):
             self._mislabelled.append(f"{len(self._trace.norms)} norms are shown, and {len(seen.norms)} ran")
         for norm, call, place in zip(self._trace.norms, seen.norms, stand, strict=False):
-            found = call.found
+            norm_parameters = call.parameters
             shown = (norm.name, norm.stream, norm.layer, norm.part, norm.placement, norm.kind, norm.epsilon)
-            ran = (call.name, place.stream, place.layer, place.part, place.placement, found.kind, found.epsilon)
-            parameters = ((norm.gamma, found.gamma), (norm.beta, found.beta))
+            ran = (
+                call.name,
+                place.stream,
+                place.layer,
+                place.part,
+                place.placement,
+                norm_parameters.kind,
+                norm_parameters.epsilon,
+            )
+            parameters = ((norm.gamma, norm_parameters.gamma), (norm.beta, norm_parameters.beta))
             if shown != ran or not all(np.array_equal(mine, read_only(theirs)) for mine, theirs in parameters):
                 self._mislabelled.append(f"the norm {call.name} is shown in another place, or with other parameters")
             self._compare("norms", norm.input, call.input, norm.stream, norm.layer, calls=call.attentions_before)
@@ -223,14 +233,16 @@ class _Holding:
         allowed = tolerance(self._trace.hidden.dtype, calls=behind)
         mine, theirs = torch.as_tensor(np.array(shown)) if isinstance(shown, np.ndarray) else shown, ran.detach().cpu()
         if mine.numel() != theirs.numel():
-            self._differences.append(Difference(what, inf, allowed, stream, layer))
+            self._differences.append(HeldDifference(what, inf, allowed, stream, layer))
             return
         apart = (mine.float() - theirs.float().reshape(mine.shape)).abs()  # torch's own norms take six times as long
         by_head = apart.amax(dim=(1, 2)) if apart.ndim == 3 else apart.amax()[None]
         head, largest = int(by_head.argmax()), float(theirs.float().abs().amax())
         relative = float(by_head[head]) / largest if largest else float(by_head[head])
         relative = inf if isnan(relative) else relative  # NaN is no agreement
-        self._differences.append(Difference(what, relative, allowed, stream, layer, head if apart.ndim == 3 else None))
+        self._differences.append(
+            HeldDifference(what, relative, allowed, stream, layer, head if apart.ndim == 3 else None)
+        )
 
 
 def _named(record: AttentionRecord) -> str:
@@ -247,10 +259,10 @@ def _as_long(shown: ValueMix, ran: Tensor, function: AttentionFunction) -> Tenso
     return shown.mixed * ((shown.mixed * ran).sum(dim=-1, keepdim=True) / squares) if whole else shown.mixed
 
 
-def _sees_alike(one: Mask | None, other: Mask | None, rows: slice) -> bool:
+def _sees_alike(first: Mask | None, second: Mask | None, rows: slice) -> bool:
     seen = [
         torch.ones(1, 1, 1, 1, dtype=torch.bool) if mask is None else mask.rows(rows.start, rows.stop).cpu()
-        for mask in (one, other)
+        for mask in (first, second)
     ]
     return bool((seen[0] == seen[1]).all())
 

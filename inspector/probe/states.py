@@ -9,9 +9,9 @@ from typing import Literal
 
 from torch import Tensor
 
-from inspector.probe.norm_hooks import Seen
+from inspector.probe.norm_hooks import WatchedForward
 from inspector.probe.norm_places import LayerCall, NormCall, is_same, stream_of
-from inspector.trace import Refused
+from inspector.trace import Refusal
 from models.loaded import Shape
 
 
@@ -26,7 +26,7 @@ class State:
     tensor: Tensor | None
 
 
-def states_of(seen: Seen, *, shape: Shape, hidden: Tensor) -> tuple[list[State], list[Refused]]:
+def states_of(seen: WatchedForward, *, shape: Shape, hidden: Tensor) -> tuple[list[State], list[Refusal]]:
     """The residual stream before the first layer and after each, of every stream; and what of it is not known, and why.
 
     Layer -1 is there where layer 0 begins with a norm. hidden: the last hidden state, which is what the last layer left
@@ -34,7 +34,7 @@ def states_of(seen: Seen, *, shape: Shape, hidden: Tensor) -> tuple[list[State],
     """
     names = ("encoder", "decoder") if shape == "encoder-decoder" else (shape,)
     states: list[State] = []
-    refused: list[Refused] = []
+    refused: list[Refusal] = []
     for stream in names:
         calls = [call for call in seen.layers if stream_of(call.path, shape) == stream]
         last = calls[-1] if calls and stream == names[-1] else None
@@ -42,7 +42,7 @@ def states_of(seen: Seen, *, shape: Shape, hidden: Tensor) -> tuple[list[State],
             last.left = hidden
         problem = _problem(calls)
         if problem:
-            refused.append(Refused("residual stream", stream, problem))
+            refused.append(Refusal("residual stream", stream, problem))
         else:
             states += _states(stream, calls, seen.norms)
     return states, refused

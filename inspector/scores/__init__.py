@@ -12,18 +12,18 @@ of_product(found.query[7], found.key[7])  # the spectrum of W_Q W_K^T of a head
 """
 
 from inspector.scores import functions, ranks, symmetry, theory, weightings
-from inspector.scores.distribution import Distribution, distribution
+from inspector.scores.distribution import ProductDistribution, distribution
 from inspector.scores.logits import LayerScores, Moments, alone, layer_scores, measure
-from inspector.scores.saturation import SATURATED, Rows, jacobian_norm
+from inspector.scores.saturation import SATURATED, SaturationRows, jacobian_norm
 from inspector.scores.spectrum import Projections, Spectrum, of_product, projections
 
 __all__ = [
     "SATURATED",
-    "Distribution",
     "LayerScores",
     "Moments",
+    "ProductDistribution",
     "Projections",
-    "Rows",
+    "SaturationRows",
     "Spectrum",
     "alone",
     "distribution",

@@ -26,7 +26,7 @@ FAR = 2.0  # standard deviations; a normal has 4.55 % of its numbers farther out
 
 
 @dataclass(frozen=True, eq=False)
-class Distribution:
+class ProductDistribution:
     """Pairs of a head and their q . k, which no mask hides.
 
     pairs: how many were read. rows: of how many queries, and of: of how many all. mean, deviation, skewness and
@@ -60,7 +60,7 @@ class Distribution:
         return pd.DataFrame({"normal": self.normal, "measured": self.measured})
 
 
-def distribution(record: AttentionRecord) -> Distribution:
+def distribution(record: AttentionRecord) -> ProductDistribution:
     """Read the distribution of q . k of one head's record.
 
     Raises ValueError where queries and keys were not seen, or all pairs have the same q . k.
@@ -77,7 +77,7 @@ def distribution(record: AttentionRecord) -> Distribution:
     standard = (values - mean) / deviation
     edges = np.linspace(-REACH, REACH, BINS + 1)
     at = (np.arange(POINTS) + 0.5) / POINTS
-    return Distribution(
+    return ProductDistribution(
         pairs=len(values),
         rows=len(rows),
         of=queries,
@@ -87,7 +87,7 @@ def distribution(record: AttentionRecord) -> Distribution:
         kurtosis=float((standard**4).mean() - 3),
         counts=np.histogram(standard, edges)[0],
         edges=edges,
-        normal=np.array([NormalDist().inv_cdf(one) for one in at]),
+        normal=np.array([NormalDist().inv_cdf(share) for share in at]),
         measured=np.quantile(standard, at),
         far=float((np.abs(standard) > FAR).mean()),
     )
@@ -95,12 +95,12 @@ def distribution(record: AttentionRecord) -> Distribution:
 
 def _products(record: AttentionRecord, rows: NDArray[np.intp]) -> Floats:
     """q . k of all pairs of the rows that no mask hides, float64 [N]."""
-    found = []
+    products = []
     for block in recompute.bands(record):
         inside = rows[(block.queries.start <= rows) & (rows < block.queries.stop)]
         if not len(inside):
             continue
         dots = (record.query[0, inside].float() @ record.key[0, block.keys].float().mT).double().cpu().numpy()
         _, seen = cells(record, block)
-        found.append(dots.ravel() if seen is None else dots[seen[0, inside - block.queries.start]])
-    return np.concatenate(found)
+        products.append(dots.ravel() if seen is None else dots[seen[0, inside - block.queries.start]])
+    return np.concatenate(products)

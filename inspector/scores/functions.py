@@ -32,7 +32,7 @@ _QUERIES = 256
 
 
 @dataclass(frozen=True)
-class OnHead:
+class FunctionsOnHead:
     """Score functions on the first `tokens` queries and keys of a head, masks left out, in float64 but for `naive`.
 
     doubled: by function, how far score(2q, k) is from 2 score(q, k): the largest difference over the largest
@@ -49,12 +49,12 @@ class OnHead:
     shifted: float
 
 
-def on_head(record: AttentionRecord) -> OnHead:
+def on_head(record: AttentionRecord) -> FunctionsOnHead:
     """Try the score functions on one head; the record is of one head.
 
     Raises ValueError where queries and keys were not seen, or are of several widths.
     """
-    query, key = (one[None, :, :MOST].detach().cpu().double() for one in (record.query, record.key))
+    query, key = (tensor[None, :, :MOST].detach().cpu().double() for tensor in (record.query, record.key))
     width = query.shape[-1]
     if not width or key.shape[-1] != width:
         raise ValueError("its queries and keys are not known as vectors of one width, so nothing can be put between")
@@ -70,7 +70,7 @@ def on_head(record: AttentionRecord) -> OnHead:
     single = query.float(), key.float(), rows
     scores = AdditiveScore(**tensors)(*single)
     naive = NaiveAdditiveScore(**tensors)(*single)
-    return OnHead(
+    return FunctionsOnHead(
         tokens=query.shape[2],
         doubled=doubled,
         weights=weights,
@@ -82,8 +82,8 @@ def on_head(record: AttentionRecord) -> OnHead:
 def learned(width: int) -> dict[str, ScoreFunction]:
     """Score functions of one head in float64, by name; what they learn is drawn from seed 0."""
     generator = Generator().manual_seed(0)
-    general = {name: one.double() for name, one in general_tensors(generator, heads=1, width=width).items()}
-    additive = {name: one.double() for name, one in additive_tensors(generator, heads=1, width=width).items()}
+    general = {name: tensor.double() for name, tensor in general_tensors(generator, heads=1, width=width).items()}
+    additive = {name: tensor.double() for name, tensor in additive_tensors(generator, heads=1, width=width).items()}
     return {
         "dot": DotScore(),
         "general": GeneralScore(**general),
@@ -117,8 +117,8 @@ def variances(widths: Sequence[int], *, seeds: int = 5) -> pd.DataFrame:
             for name, scores in (("dot", dots), ("scaled", dots * width**-0.5), ("additive", additive)):
                 largest = scores.softmax(dim=-1).amax(dim=-1).mean()
                 rows.append((width, name, float(scores.var()), float(largest)))
-    found = pd.DataFrame(rows, columns=["width", "function", "variance", "largest"])
-    return found.groupby(["width", "function"], as_index=False, sort=False).mean()
+    table = pd.DataFrame(rows, columns=["width", "function", "variance", "largest"])
+    return table.groupby(["width", "function"], as_index=False, sort=False).mean()
 
 
 def _as_linear_starts(width: int, generator: Generator) -> AdditiveScore:

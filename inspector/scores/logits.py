@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from inspector import explain
 from inspector.heads import with_call
 from inspector.scores import saturation
-from inspector.scores.saturation import SATURATED, Floats, Rows
+from inspector.scores.saturation import SATURATED, Floats, SaturationRows
 from inspector.trace import AttentionRecord, Trace, WeightBlock, recompute
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class LayerScores:
 
     products: Moments | None
     scores: Moments | None
-    rows: Rows
+    rows: SaturationRows
     width: int
     scale: float | None
 
@@ -70,7 +70,7 @@ def measure(trace: Trace, *, on_layer: Callable[[float, int], None] | None = Non
     d_k: the width of a head. mean, variance, kurtosis (excess): of q . k over all cells that no mask hides. ratio:
         variance / d_k, 1 for independent entries of variance 1. scale: the factor on q . k. scaled: the variance of
         q . k x scale. within: the variance of the scores inside a row, mean over rows.
-    Of rows a mean, median or share is over those of several keys: a query that sees one key has no choice.
+    Means, medians and shares over rows leave out queries that see one key: they have no choice.
     low, high: the smallest and largest score, the softmax's input, in nats.
     entropy: mean over rows, nats; relative_entropy: the mean of its share of ln(keys that the query sees), 0..1.
     largest, largest_median: the largest weight of a row, mean and median over rows. saturated: the share of rows in
@@ -123,7 +123,7 @@ def alone(trace: Trace, record: AttentionRecord, *, head: int) -> float:
     """
     whole = trace.record_of(record.site.layer, record.site.stream, call=record.site.call)
     both = zip(recompute.blocks(record, "weights"), recompute.blocks(whole, "weights"), strict=True)
-    return max(float(np.abs(own[0] - among[head]).max()) for (_, own), (_, among) in both)
+    return max(float(np.abs(single[0] - among[head]).max()) for (_, single), (_, among) in both)
 
 
 def cells(record: AttentionRecord, block: WeightBlock) -> tuple[Array | None, NDArray[np.bool_] | None]:
@@ -142,20 +142,20 @@ def cells(record: AttentionRecord, block: WeightBlock) -> tuple[Array | None, ND
     return scores, None if seen.all() else seen
 
 
-def _table(found: LayerScores) -> pd.DataFrame:
-    heads = len(found.rows.entropy)
+def _table(layer: LayerScores) -> pd.DataFrame:
+    heads = len(layer.rows.entropy)
     nothing = np.full(heads, np.nan)
-    products, scores, rows = found.products, found.scores, found.rows
+    products, scores, rows = layer.products, layer.scores, layer.rows
     variance = nothing if products is None else products.variance
     return pd.DataFrame(
         {
-            "d_k": found.width,
+            "d_k": layer.width,
             "mean": nothing if products is None else products.mean,
             "variance": variance,
-            "ratio": variance / max(found.width, 1),
+            "ratio": variance / max(layer.width, 1),
             "kurtosis": nothing if products is None else products.kurtosis,
-            "scale": np.nan if found.scale is None else found.scale,
-            "scaled": nothing if found.scale is None else variance * found.scale**2,
+            "scale": np.nan if layer.scale is None else layer.scale,
+            "scaled": nothing if layer.scale is None else variance * layer.scale**2,
             "within": nothing if scores is None else scores.within,
             "low": nothing if scores is None else scores.low,
             "high": nothing if scores is None else scores.high,
@@ -170,10 +170,10 @@ def _table(found: LayerScores) -> pd.DataFrame:
     )
 
 
-def over_rows(values: Floats, rows: Rows, *, median: bool = False) -> Floats:
+def over_rows(values: Floats, rows: SaturationRows, *, median: bool = False) -> Floats:
     """Mean or median over the rows that have a choice: [H, Q] -> [H]; NaN where none has."""
-    chosen = [one[choosing] for one, choosing in zip(values, rows.choosing, strict=True)]
-    return np.array([(np.median if median else np.mean)(one) if len(one) else np.nan for one in chosen])
+    chosen = [row[choosing] for row, choosing in zip(values, rows.choosing, strict=True)]
+    return np.array([(np.median if median else np.mean)(row) if len(row) else np.nan for row in chosen])
 
 
 class _Sums:
@@ -203,7 +203,7 @@ class _Sums:
         if seen is not None:
             less *= seen
         square = np.square(less)
-        by_row = [one.sum(axis=-1, dtype=np.float64) for one in (less, square)]  # [H, rows]
+        by_row = [block.sum(axis=-1, dtype=np.float64) for block in (less, square)]  # [H, rows]
         self._powers[0] += by_row[0].sum(axis=1)
         self._powers[1] += by_row[1].sum(axis=1)
         less *= square

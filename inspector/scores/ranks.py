@@ -68,13 +68,13 @@ def spearman(a: NDArray[np.floating], b: NDArray[np.floating]) -> Floats:
     Cells that are NaN in `a` count in neither; NaN where fewer than three count, or a row is constant.
     """
     hidden = np.isnan(a)
-    ranks = [pd.DataFrame(np.where(hidden, np.nan, one)).rank(axis=1).to_numpy() for one in (a, b)]
+    ranks = [pd.DataFrame(np.where(hidden, np.nan, values)).rank(axis=1).to_numpy() for values in (a, b)]
     count = (~hidden).sum(axis=1, keepdims=True)
-    x, y = (np.where(hidden, 0.0, one - (count + 1) / 2) for one in ranks)
+    x, y = (np.where(hidden, 0.0, ranked - (count + 1) / 2) for ranked in ranks)
     size = np.sqrt(np.square(x).sum(axis=1) * np.square(y).sum(axis=1))
     enough = (size > 0) & (count[:, 0] >= FEWEST)
-    found: Floats = np.divide((x * y).sum(axis=1), size, out=np.full(len(x), np.nan), where=enough)
-    return found
+    correlation: Floats = np.divide((x * y).sum(axis=1), size, out=np.full(len(x), np.nan), where=enough)
+    return correlation
 
 
 def rows_of(count: int, most: int = ROWS) -> NDArray[np.intp]:
@@ -85,9 +85,9 @@ def rows_of(count: int, most: int = ROWS) -> NDArray[np.intp]:
 @torch.no_grad()
 def _correlations(record: AttentionRecord) -> tuple[Floats, Floats]:
     heads = len(record.query)
-    found = np.full((2, heads), np.nan)
+    correlations = np.full((2, heads), np.nan)
     if not record.query.shape[-1]:
-        return found[0], found[1]
+        return correlations[0], correlations[1]
     rows = rows_of(record.query.shape[1])
     query, key = record.query[:, rows].float().cpu(), record.key.float().cpu()
     hidden = _hidden(record, rows)
@@ -100,8 +100,8 @@ def _correlations(record: AttentionRecord) -> tuple[Floats, Floats]:
         seen = dots.numpy() if hidden is None else np.where(hidden[min(head, len(hidden) - 1)], np.nan, dots.numpy())
         for place, other in enumerate((cosines, nearness)):
             each = spearman(seen, other.numpy())
-            found[place, head] = np.nanmean(each) if np.isfinite(each).any() else np.nan
-    return found[0], found[1]
+            correlations[place, head] = np.nanmean(each) if np.isfinite(each).any() else np.nan
+    return correlations[0], correlations[1]
 
 
 def _hidden(record: AttentionRecord, rows: NDArray[np.intp]) -> NDArray[np.bool_] | None:

@@ -45,7 +45,7 @@ def jacobian_norm(rows: NDArray[Any]) -> Floats:
 
 
 @dataclass(frozen=True)
-class Rows:
+class SaturationRows:
     """Numbers of the rows of a layer's maps, [H, Q] each.
 
     keys: how many keys the query sees. entropy: -sum p ln p, nats. largest: the largest weight. jacobian: ||J||_F.
@@ -68,17 +68,17 @@ class Rows:
         return share
 
 
-def read(weights: NDArray[np.float32], keys: NDArray[np.int64]) -> Rows:
+def read(weights: NDArray[np.float32], keys: NDArray[np.int64]) -> SaturationRows:
     """Measure a block of rows: weights [H, rows, T], keys [H, rows] or [1, rows]."""
     shown = np.broadcast_to(keys, weights.shape[:2])
-    return Rows(
+    return SaturationRows(
         shown, entropy(weights).astype(np.float64), weights.max(axis=-1).astype(np.float64), jacobian_norm(weights)
     )
 
 
-def together(blocks: list[Rows]) -> Rows:
+def together(blocks: list[SaturationRows]) -> SaturationRows:
     """Put blocks of rows one below the other."""
-    return Rows(
+    return SaturationRows(
         *(
             np.concatenate([getattr(block, name) for block in blocks], axis=1)
             for name in ("keys", "entropy", "largest", "jacobian")

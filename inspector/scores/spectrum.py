@@ -76,7 +76,7 @@ class Projections:
 def of_product(a: Tensor, b: Tensor) -> Spectrum:
     """Find the spectrum of a b^T: a [n, E], b [m, E]."""
     a, b = a.double().cpu(), b.double().cpu()
-    left, right = (torch.linalg.qr(one, mode="r").R for one in (a, b))
+    left, right = (torch.linalg.qr(matrix, mode="r").R for matrix in (a, b))
     values = torch.linalg.svdvals(left @ right.T).numpy()
     size = float(np.square(values).sum())
     rank = int((values > values.max(initial=0) * max(len(a), len(b)) * torch.finfo(torch.float32).eps).sum())
@@ -108,19 +108,22 @@ def projections(trace: Trace, blocks: Blocks, network: nn.Module, *, layer: int,
         raise ValueError(
             f"cross-attention of {trace.model} reads two texts: W_Q W_K^T is shown for attention of a text to itself"
         )
-    own = next((one for one in blocks.of(stream) if one.layer == layer), None)
-    sides = {} if own is None else {name: _matrix(own, name) for name in "qkv"}
+    layer_record = next((candidate for candidate in blocks.of(stream) if candidate.layer == layer), None)
+    sides = {} if layer_record is None else {name: _matrix(layer_record, name) for name in "qkv"}
     query, key, value = (sides.get(name) for name in "qkv")
-    if own is None or query is None or key is None:
+    if layer_record is None or query is None or key is None:
         raise ValueError(f"no matrices were seen that make the queries and keys of {where}, so W_Q W_K^T is not known")
-    x, heads = _input(trace, own), len(record.query)
+    x, heads = _input(trace, layer_record), len(record.query)
     by_query, turned = _split(query, network, x, record.query, name="queries", where=where)
     by_key, _ = _split(key, network, x, record.key, name="keys", where=where)
     by_value = None
     if value is not None and record.value.shape[-1]:
         with suppress(ValueError):
             by_value, _ = _split(value, network, x, record.value, name="values", where=where)
-    each = [None if one is None else one.repeat_interleave(heads // len(one), dim=0) for one in (by_key, by_value)]
+    each = [
+        None if tensor is None else tensor.repeat_interleave(heads // len(tensor), dim=0)
+        for tensor in (by_key, by_value)
+    ]
     assert each[0] is not None
     return Projections(by_query, each[0], each[1], turned, (query.name, key.name))
 
@@ -132,7 +135,7 @@ def _matrix(layer: LayerRecord, role: str) -> Matrix | None:
 def _input(trace: Trace, layer: LayerRecord) -> NDArray[np.floating]:
     """The states that attention reads: behind its pre-norm, or as they enter the layer."""
     place = (layer.stream, layer.layer, "attention", "pre")
-    norm = next((one for one in trace.norms if (one.stream, one.layer, one.part, one.placement) == place), None)
+    norm = next((norm for norm in trace.norms if (norm.stream, norm.layer, norm.part, norm.placement) == place), None)
     return layer.enters if norm is None else norm.output
 
 

@@ -44,9 +44,9 @@ class Diagonal:
 def asymmetry(matrix: NDArray[Any]) -> Floats:
     """||M - M^T||_F / ||M||_F of each square matrix [..., T, T] -> [...]; NaN for one of zeros."""
     wide = matrix.astype(np.float64)
-    whole, apart = (np.linalg.norm(one, axis=(-2, -1)) for one in (wide, wide - wide.swapaxes(-1, -2)))
-    found: Floats = np.divide(apart, whole, out=np.full_like(whole, np.nan), where=whole > 0)
-    return found
+    whole, apart = (np.linalg.norm(matrix, axis=(-2, -1)) for matrix in (wide, wide - wide.swapaxes(-1, -2)))
+    share: Floats = np.divide(apart, whole, out=np.full_like(whole, np.nan), where=whole > 0)
+    return share
 
 
 def score_asymmetry(query: Tensor, key: Tensor) -> Floats:
@@ -60,35 +60,35 @@ def score_asymmetry(query: Tensor, key: Tensor) -> Floats:
         scores = q[:, rows] @ k.mT
         whole += scores.double().square().sum(dim=(1, 2)).cpu()
         apart += (scores - k[:, rows] @ q.mT).double().square().sum(dim=(1, 2)).cpu()
-    found: Floats = (apart / whole).sqrt().numpy()
-    return found
+    asymmetries: Floats = (apart / whole).sqrt().numpy()
+    return asymmetries
 
 
 def product(record: AttentionRecord, *, most: int | None = None) -> NDArray[np.float32]:
     """Q K^T of one head's record, before scale, bias and mask: float32 [T, T], of the first `most` tokens."""
     part = slice(0, most)
-    found: NDArray[np.float32] = (record.query[0, part].float() @ record.key[0, part].float().mT).cpu().numpy()
-    return found
+    products: NDArray[np.float32] = (record.query[0, part].float() @ record.key[0, part].float().mT).cpu().numpy()
+    return products
 
 
 def diagonal(trace: Trace, *, layer: int, stream: str, call: int = 0) -> Diagonal:
     """Measure how much a layer's queries give to themselves, block by block."""
     record = trace.record_of(layer, stream, call=call)
-    own, peaks, even, queries = np.zeros(len(record.query)), np.zeros(len(record.query)), 0.0, 0
+    on_diagonal, peaks, even, queries = np.zeros(len(record.query)), np.zeros(len(record.query)), 0.0, 0
     for block in recompute.bands(record):
         rows = np.arange(block.queries.start, block.queries.stop)
         _, visible = cells(record, block)
         seen = np.full(len(rows), block.weights.shape[-1]) if visible is None else visible.any(axis=0).sum(axis=-1)
         chosen = np.flatnonzero(seen > 1)
         at = rows[chosen] - block.keys.start
-        own += block.shares[:, chosen, at].sum(axis=1, dtype=np.float64)
+        on_diagonal += block.shares[:, chosen, at].sum(axis=1, dtype=np.float64)
         peaks += (block.weights[:, chosen].argmax(axis=-1) == at).sum(axis=1)
         even += float((1 / seen[chosen]).sum())
         queries += len(chosen)
     if not queries:
-        nothing = np.full(len(own), np.nan)
+        nothing = np.full(len(on_diagonal), np.nan)
         return Diagonal(nothing, nothing, float("nan"))
-    return Diagonal(own / queries, peaks / queries, even / queries)
+    return Diagonal(on_diagonal / queries, peaks / queries, even / queries)
 
 
 def measure(trace: Trace, *, stream: str, on_layer: Callable[[float, int], None] | None = None) -> pd.DataFrame:
@@ -112,7 +112,7 @@ def measure(trace: Trace, *, stream: str, on_layer: Callable[[float, int], None]
         record = trace.record_of(site.layer, stream, call=site.call)
         nothing = np.full(site.heads, np.nan)
         seen = bool(record.query.shape[-1])
-        own = diagonal(trace, layer=site.layer, stream=stream, call=site.call)
+        on_diagonal = diagonal(trace, layer=site.layer, stream=stream, call=site.call)
         table = pd.DataFrame(
             {
                 "stream": stream,
@@ -120,9 +120,9 @@ def measure(trace: Trace, *, stream: str, on_layer: Callable[[float, int], None]
                 "head": range(site.heads),
                 "scores": score_asymmetry(record.query, record.key) if seen else nothing,
                 "weights": nothing if len(site.keys) > WHOLE else _of_weights(trace, site.layer, stream, site.call),
-                "diagonal": own.share,
-                "peak": own.peak,
-                "even": own.even,
+                "diagonal": on_diagonal.share,
+                "peak": on_diagonal.peak,
+                "even": on_diagonal.even,
             }
         )
         tables.append(with_call(table, site, trace.sites))
@@ -131,4 +131,4 @@ def measure(trace: Trace, *, stream: str, on_layer: Callable[[float, int], None]
 
 def _of_weights(trace: Trace, layer: int, stream: str, call: int) -> Floats:
     weights = trace.attention(layer=layer, stream=stream, call=call)
-    return np.array([asymmetry(one) for one in weights])
+    return np.array([asymmetry(weight) for weight in weights])

@@ -66,8 +66,8 @@ def query_gradient_norm(weights: Float64Array, distances: Float64Array) -> Float
     to_rest = rest @ distances  # [..., Q, n]
     apart, among = (rest * of_largest).sum(axis=-1), (rest * to_rest).sum(axis=-1) / 2
     of_others = to_rest + largest * of_largest - (largest[..., 0] * apart + among)[..., None]
-    own = np.square(largest[..., 0]) * (rest.sum(axis=-1) * apart - among)
-    norm: Float64Array = np.sqrt(np.maximum(own + (np.square(rest) * of_others).sum(axis=-1), 0.0))
+    square_of_largest = np.square(largest[..., 0]) * (rest.sum(axis=-1) * apart - among)
+    norm: Float64Array = np.sqrt(np.maximum(square_of_largest + (np.square(rest) * of_others).sum(axis=-1), 0.0))
     return norm
 
 
@@ -126,7 +126,7 @@ def crossover(table: pd.DataFrame) -> float | None:
 
 def _measure(width: int, *, keys: int, entries: Entries, seed: int) -> dict[str, float]:
     dots: list[Float64Array] = []
-    found: dict[str, list[Float64Array]] = defaultdict(list)
+    collected: dict[str, list[Float64Array]] = defaultdict(list)
     for q, k in _groups(width, keys=keys, entries=entries, seed=seed):
         products = (q @ k.mT).astype(np.float64)  # [G, Q, n]
         inner = (k @ k.mT).astype(np.float64)
@@ -135,9 +135,9 @@ def _measure(width: int, *, keys: int, entries: Entries, seed: int) -> dict[str,
         dots.append(products.ravel())
         for name, factor in (("", 1.0), ("scaled_", width**-0.5)):
             weights = softmax(products * factor)
-            found[f"{name}jacobian"].append(jacobian_norm(weights).ravel())
-            found[f"{name}gradient"].append(factor * query_gradient_norm(weights, distances).ravel())
-            found[f"{name}largest"].append(weights.max(axis=-1).ravel())
+            collected[f"{name}jacobian"].append(jacobian_norm(weights).ravel())
+            collected[f"{name}gradient"].append(factor * query_gradient_norm(weights, distances).ravel())
+            collected[f"{name}largest"].append(weights.max(axis=-1).ravel())
     dot = np.concatenate(dots)
     variance = float(dot.var())
     fourth = float(np.square(np.square(dot - dot.mean())).mean())
@@ -148,7 +148,7 @@ def _measure(width: int, *, keys: int, entries: Entries, seed: int) -> dict[str,
         "scaled_variance": variance / width,
         "excess": fourth / variance**2 - 3,
     }
-    for name, parts in found.items():
+    for name, parts in collected.items():
         values = np.concatenate(parts)
         row |= {f"{name}_mean": float(values.mean()), f"{name}_median": float(np.median(values))}
     return row
@@ -180,7 +180,7 @@ def _entries(generator: np.random.Generator, shape: tuple[int, ...], entries: En
 
 
 @dataclass(frozen=True)
-class Example:
+class ScaleExample:
     """One key whose dot product lies some deviations above 0, among n keys, before the scale and after it.
 
     keys: n. width: d_k. sigmas: how many standard deviations, sigma = sqrt(d_k), of which the scale leaves 1. score,
@@ -215,8 +215,8 @@ class Example:
         return sqrt(self.width)
 
 
-def example(*, keys: int = 64, width: int = 64, sigmas: float = 1.0, seed: int = 0) -> Example:
-    """Fill in the example of one key that stands out; see `Example`.
+def example(*, keys: int = 64, width: int = 64, sigmas: float = 1.0, seed: int = 0) -> ScaleExample:
+    """Fill in the example of one key that stands out; see `ScaleExample`.
 
     Raises ValueError for fewer than 2 keys or more than MOST_KEYS, and for a width below 1.
     """
@@ -231,8 +231,8 @@ def example(*, keys: int = 64, width: int = 64, sigmas: float = 1.0, seed: int =
     z = np.random.default_rng([seed, keys]).standard_normal((_rows(keys), keys))
     largest = [float(softmax(z * factor).max(axis=-1).mean()) for factor in (sigma, 1.0)]
     z[:, 0] = sigmas
-    own = [float(softmax(z * factor)[:, 0].mean()) for factor in (sigma, 1.0)]
-    return Example(
+    drawn = [float(softmax(z * factor)[:, 0].mean()) for factor in (sigma, 1.0)]
+    return ScaleExample(
         keys=keys,
         width=width,
         sigmas=sigmas,
@@ -244,9 +244,9 @@ def example(*, keys: int = 64, width: int = 64, sigmas: float = 1.0, seed: int =
         jacobian=float(jacobian_norm(softmax(row))),
         uniform_slope=others / keys**2,
         uniform_jacobian=sqrt(others) / keys,
-        drawn_weight=own[0],
+        drawn_weight=drawn[0],
         drawn_largest=largest[0],
-        scaled_drawn_weight=own[1],
+        scaled_drawn_weight=drawn[1],
         scaled_drawn_largest=largest[1],
         beyond=outside(sigmas),
     )

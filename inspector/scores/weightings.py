@@ -25,7 +25,7 @@ SHOWN = 96  # queries and keys of a map, the first
 
 
 @dataclass(frozen=True)
-class Weighed:
+class Weighting:
     """One weighting of a head. map: the weights of the first SHOWN queries and keys, float32.
 
     Means over the queries that see more than one key: entropy, of each row divided by its sum, nats; largest: the
@@ -39,7 +39,7 @@ class Weighed:
     sums: tuple[float, float]
 
 
-def weigh(record: AttentionRecord, *, on_done: Callable[[int, int], object] = lambda done, of: None) -> list[Weighed]:
+def weigh(record: AttentionRecord, *, on_done: Callable[[int, int], object] = lambda done, of: None) -> list[Weighting]:
     """Weigh the keys of one head in every way; the record is of one head. Memory is that of one map of SHOWN.
 
     softmax: of q . k / sqrt(d_k). sigmoid: of q . k / sqrt(d_k) - ln n, n the keys that the query sees. linear:
@@ -68,7 +68,7 @@ def function(name: str, *, width: int) -> ComposedAttention:
     )
 
 
-def _weighed(name: str, record: AttentionRecord) -> Weighed:
+def _weighed(name: str, record: AttentionRecord) -> Weighting:
     entropies, largest, sums, choosing = [], [], [], []
     for block in recompute.bands(record):
         weights = block.weights[0]
@@ -83,4 +83,4 @@ def _weighed(name: str, record: AttentionRecord) -> Weighed:
 
     queries, keys = (slice(0, min(SHOWN, len(side))) for side in (record.site.queries, record.site.keys))
     shown = recompute.window(record, "weights", queries=queries, keys=keys)[0]
-    return Weighed(name, shown, mean(entropies), mean(largest), (float(every.min()), float(every.max())))
+    return Weighting(name, shown, mean(entropies), mean(largest), (float(every.min()), float(every.max())))

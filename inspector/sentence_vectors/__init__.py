@@ -13,14 +13,14 @@ sentence_vectors.cls_attention(found.traces[0])  # DataFrame: what [CLS] takes, 
 ```
 """
 
-from inspector.sentence_vectors.cls_token import Nearest, cls_attention, cls_parts, nearest_average
-from inspector.sentence_vectors.vectors import POOLINGS, Pooling, Vectors, partner_ranks, read, starts_with_cls
+from inspector.sentence_vectors.cls_token import NearestAverage, cls_attention, cls_parts, nearest_average
+from inspector.sentence_vectors.vectors import POOLINGS, Pooling, SentenceVectors, partner_ranks, read, starts_with_cls
 
 __all__ = [
     "POOLINGS",
-    "Nearest",
+    "NearestAverage",
     "Pooling",
-    "Vectors",
+    "SentenceVectors",
     "cls_attention",
     "cls_parts",
     "nearest_average",

@@ -27,7 +27,7 @@ _STREAM = "encoder"
 
 
 @dataclass(frozen=True, eq=False)
-class Nearest:
+class NearestAverage:
     """The weighted average of some states that is nearest to a state.
 
     weights: 0 or more, of sum 1; miss: its distance from the state, of the state's length; cosine: of both.
@@ -80,13 +80,13 @@ def cls_parts(loaded: LoadedModel, trace: Trace) -> pd.DataFrame:
         each = value.repeat(len(weights) // len(value), axis=0)[:, 1:]
         mixed = np.einsum("ht,hte->he", weights, each)
         others = np.einsum("he,hed->d", mixed, projection.weight.double().cpu().numpy())
-        own = stage.before[0].astype(np.float64) + stage.added[0].astype(np.float64) - others
-        lengths = float(np.linalg.norm(own)), float(np.linalg.norm(others))
+        of_cls = stage.before[0].astype(np.float64) + stage.added[0].astype(np.float64) - others
+        lengths = float(np.linalg.norm(of_cls)), float(np.linalg.norm(others))
         rows.append((stage.layer, *lengths, lengths[1] / sum(lengths)))
     return pd.DataFrame(rows, columns=["layer", "own", "others", "mixing"])
 
 
-def nearest_average(states: NDArray[np.floating[Any]], *, token: int = 0) -> Nearest:
+def nearest_average(states: NDArray[np.floating[Any]], *, token: int = 0) -> NearestAverage:
     """Find the weighted average of the other tokens' states that is nearest to a token's.
 
     It minimises |x - sum_j w_j x_j| over w >= 0 of sum 1, by projected gradients with momentum (Beck & Teboulle 2009),
@@ -110,7 +110,7 @@ def nearest_average(states: NDArray[np.floating[Any]], *, token: int = 0) -> Nea
     average = weights @ others
     size = np.linalg.norm(x)
     cosine = float(average @ x / (np.linalg.norm(average) * size))
-    return Nearest(weights, float(np.linalg.norm(average - x) / size), cosine)
+    return NearestAverage(weights, float(np.linalg.norm(average - x) / size), cosine)
 
 
 def _on_simplex(point: Float64Array) -> Float64Array:

@@ -26,7 +26,7 @@ POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
 
 @dataclass(frozen=True, eq=False)
-class Vectors:
+class SentenceVectors:
     """Sentences as a model read them, one by one.
 
     traces: a recording for each; cls, mean: their vectors, float64 [N, D].
@@ -52,7 +52,7 @@ class Vectors:
         return sum(trace.unknown for trace in self.traces)
 
 
-def read(loaded: LoadedModel, texts: Sequence[str]) -> Vectors:
+def read(loaded: LoadedModel, texts: Sequence[str]) -> SentenceVectors:
     """Read sentences one by one, without padding, and pool each.
 
     Raises ValueError for no sentence, and a model whose texts do not begin with [CLS].
@@ -61,7 +61,11 @@ def read(loaded: LoadedModel, texts: Sequence[str]) -> Vectors:
         raise ValueError("there is no sentence; write one a line")
     traces = tuple(_recorded(loaded, text) for text in texts)
     states = [trace.output.astype(np.float64) for trace in traces]
-    return Vectors(traces, np.stack([one[0] for one in states]), np.stack([one.mean(axis=0) for one in states]))
+    return SentenceVectors(
+        traces,
+        np.stack([states_of_text[0] for states_of_text in states]),
+        np.stack([states_of_text.mean(axis=0) for states_of_text in states]),
+    )
 
 
 def starts_with_cls(loaded: LoadedModel, encoding: Encoding | None = None) -> bool:

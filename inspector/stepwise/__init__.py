@@ -14,23 +14,23 @@ stepwise.measure([32, 128], width=64).ratios("lstm", "attention")  # on this mac
 ```
 """
 
-from inspector.stepwise.forcing import WAYS, Forced, compare, why_not
-from inspector.stepwise.old_keys import Moving, grown, moving
+from inspector.stepwise.forcing import WAYS, ForcedReading, compare, why_not
+from inspector.stepwise.old_keys import KeyMoves, grown, moving
 from inspector.stepwise.old_keys import compare as old_keys
-from inspector.stepwise.reads import Reads, reads
+from inspector.stepwise.reads import LayerReads, reads
 from inspector.stepwise.serial import LAYERS, Layer, crossing, flops, table, waiting
-from inspector.stepwise.timed import RUNS, Run, Timed, measure
+from inspector.stepwise.timed import RUNS, Run, SerialTimes, measure
 
 __all__ = [
     "LAYERS",
     "RUNS",
     "WAYS",
-    "Forced",
+    "ForcedReading",
+    "KeyMoves",
     "Layer",
-    "Moving",
-    "Reads",
+    "LayerReads",
     "Run",
-    "Timed",
+    "SerialTimes",
     "compare",
     "crossing",
     "flops",

@@ -31,21 +31,21 @@ WAYS = ("cached", "uncached")
 
 
 @dataclass(frozen=True, eq=False)
-class Forced:
+class ForcedReading:
     """One text in one pass and step by step.
 
     table: a row per position with token, next (the token that it has to predict), and for each way the largest
     |difference| of a logit from the one pass (cached, uncached), whether the likeliest token is the same (same_cached,
     same_uncached), and FLOPs of the step (flops_cached, flops_uncached); exact: the difference with the cache where the
     same weights compute in float64, NaN for a model of transformers. size: the largest |logit| of the pass. flops: of
-    the pass, matrix products as they ran, without an encoder's. kept: bytes in the cache after the last step; 0 for a
-    model that keeps none, whose two ways are one. dtype: of the weights.
+    the pass, matrix products as they ran, without an encoder's. cache_bytes: in the cache after the last step; 0 for a
+    model without a cache, whose two ways are the same. dtype: of the weights.
     """
 
     table: pd.DataFrame
     size: float
     flops: int
-    kept: int
+    cache_bytes: int
     dtype: str
 
     @property
@@ -80,7 +80,7 @@ def why_not(loaded: LoadedModel) -> str:
 
 def compare(
     loaded: LoadedModel, trace: Trace, *, tokens: int, watch: Callable[[int], object] = lambda done: None
-) -> Forced:
+) -> ForcedReading:
     """Read the first tokens of a recorded text in one pass, with the cache and without it.
 
     tokens: how many, of the target where the model reads a source. watch: called with the steps that are done, of all
@@ -108,20 +108,22 @@ def compare(
         "next": [*predicted[:tokens], *[""] * (tokens - len(predicted))],
     }
     likeliest = logits.argmax(dim=-1).tolist()
-    kept = 0
+    cache_bytes = 0
     for way in WAYS:
         steps = _steps(loaded, ids, source, expected=logits, cached=way == "cached", tell=tell)
         columns[way] = [step.difference for step in steps]
         columns[f"same_{way}"] = [step.token == token for step, token in zip(steps, likeliest, strict=True)]
         columns[f"flops_{way}"] = [step.flops for step in steps]
-        kept = max(kept, steps[-1].kept)
+        cache_bytes = max(cache_bytes, steps[-1].cache_bytes)
     double = _in_float64(loaded)
     if double is not None:
         expected, _ = _one_pass(double, ids, source)
         steps = _steps(double, ids, source, expected=expected, cached=True, tell=tell)
     columns["exact"] = [float("nan")] * tokens if double is None else [step.difference for step in steps]
     dtype = str(dtype_of(loaded.network)).removeprefix("torch.")
-    return Forced(pd.DataFrame(columns), size=float(logits.abs().max()), flops=flops, kept=kept, dtype=dtype)
+    return ForcedReading(
+        pd.DataFrame(columns), size=float(logits.abs().max()), flops=flops, cache_bytes=cache_bytes, dtype=dtype
+    )
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class _Step:
     difference: float
     token: int
     flops: int
-    kept: int
+    cache_bytes: int
 
 
 @torch.inference_mode()
@@ -172,15 +174,15 @@ def _steps(
     tell: Callable[[], None],
 ) -> list[_Step]:
     """Read ids one after the other, and hold each step's logits to `expected` [n, V]."""
-    found: list[_Step] = []
+    steps: list[_Step] = []
 
     def seen(step: DecodedStep) -> None:
-        difference = float((step.logits.double() - expected[len(found)].double()).abs().max())
-        found.append(_Step(difference, step.token, step.flops, step.cache_bytes))
+        difference = float((step.logits.double() - expected[len(steps)].double()).abs().max())
+        steps.append(_Step(difference, step.token, step.flops, step.cache_bytes))
         tell()
 
     loaded.runner.follow(ids, source=source, watch=seen, cached=cached)
-    return found
+    return steps
 
 
 def _in_float64(loaded: LoadedModel) -> LoadedModel | None:

@@ -25,7 +25,7 @@ ROUNDING = 1e-4  # of a vector's length: what float32 moves through a model, wit
 
 
 @dataclass(frozen=True)
-class Moving:
+class KeyMoves:
     """The moves of the old keys of one stream in one model.
 
     old: how many tokens are old. least, most: the smallest and the largest mean change of a key of the layers above
@@ -47,12 +47,12 @@ class Moving:
         return self.most <= ROUNDING
 
 
-def moving(table: pd.DataFrame, *, name: str) -> Moving:
+def moving(table: pd.DataFrame, *, name: str) -> KeyMoves:
     """Sum up the rows of one stream of `compare`."""
     keys = table[table["tensor"] == "key"]
     above = keys[keys["layer"] > keys["layer"].min()]
     above = keys if above.empty else above
-    return Moving(
+    return KeyMoves(
         name=name,
         old=int(keys["old"].iloc[0]),
         first=float(keys["relative"].iloc[0]),
@@ -85,7 +85,7 @@ def compare(loaded: LoadedModel, trace: Trace, *, new: int = 1, most: int = 128)
         _first(trace.encoding.without_end(), most),
         None if trace.target is None else _first(trace.target.without_end(), most),
     )
-    shortest = min(len(one) for one in (whole.encoding, whole.target) if one is not None)
+    shortest = min(len(encoding) for encoding in (whole.encoding, whole.target) if encoding is not None)
     if not 1 <= new < shortest:
         raise ValueError(
             f"of {shortest} tokens {new} cannot be new: choose 1 to {shortest - 1}, or a text of more tokens"

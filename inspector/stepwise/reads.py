@@ -26,7 +26,7 @@ Steps = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Reads:
+class LayerReads:
     """One layer of a cached run, a row per step and a column per token.
 
     query, key: boolean [n, n], True where the step reads that token's query, or its key and value. made: boolean
@@ -47,7 +47,7 @@ class Reads:
         return int(self.query.sum()), int(self.key.sum())
 
 
-def reads(loaded: LoadedModel, trace: Trace, *, tokens: int) -> tuple[Reads, ...]:
+def reads(loaded: LoadedModel, trace: Trace, *, tokens: int) -> tuple[LayerReads, ...]:
     """Read the first tokens of a recorded text step by step with the cache, and watch each layer's self-attention.
 
     Raises ValueError for a model that writes nothing, a number of tokens that the text does not have, and a model whose
@@ -80,7 +80,7 @@ def reads(loaded: LoadedModel, trace: Trace, *, tokens: int) -> tuple[Reads, ...
     )
 
 
-def _layer(calls: list[AttentionCall], *, layer: int, tokens: tuple[str, ...]) -> Reads:
+def _layer(calls: list[AttentionCall], *, layer: int, tokens: tuple[str, ...]) -> LayerReads:
     """Put one layer's calls, one a step, into rows."""
     count = len(calls)
     query, key, made = (np.zeros((count, count), dtype=bool) for _ in range(3))
@@ -99,6 +99,8 @@ def _layer(calls: list[AttentionCall], *, layer: int, tokens: tuple[str, ...]) -
                 computed[token] = now[0].clone(), now[1].clone()
                 made[step, token] = True
             else:
-                differences = (float((one - kept).abs().max()) for one, kept in zip(now, computed[token], strict=True))
+                differences = (
+                    float((later - first).abs().max()) for later, first in zip(now, computed[token], strict=True)
+                )
                 moved = max(moved, *differences)
-    return Reads(layer, tokens, query, key, made, moved)
+    return LayerReads(layer, tokens, query, key, made, moved)

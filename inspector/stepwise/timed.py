@@ -40,7 +40,7 @@ MOST_TOKENS, MOST_WIDTH = 8192, 2048
 
 
 @dataclass(frozen=True)
-class Timed:
+class SerialTimes:
     """Times by length.
 
     table: a row per tokens and run with seconds (the median of `repeats` runs that take turns), flops, waiting (steps
@@ -68,8 +68,8 @@ def measure(
     device: str = "cpu",
     repeats: int = REPEATS,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
-    on_turn: Callable[[Timed], object] = lambda so_far: None,
-) -> Timed:
+    on_turn: Callable[[SerialTimes], object] = lambda so_far: None,
+) -> SerialTimes:
     """Time the five runs at these lengths, in float32.
 
     on_progress: called with the runs that are done and the runs that there will be; what it raises ends the clock.
@@ -85,7 +85,7 @@ def measure(
     now = clock_of(layers.device)
     texts = {length: layers.text(length) for length in lengths}
 
-    def so_far(found: Mapping[tuple[int, Run], Sequence[float]]) -> Timed:
+    def so_far(times: Mapping[tuple[int, Run], Sequence[float]]) -> SerialTimes:
         rows = [
             (
                 length,
@@ -94,12 +94,12 @@ def measure(
                 serial.flops(COUNTED[run], tokens=length, width=width),
                 length if run in ("lstm_steps", "lstm") else 1,
             )
-            for (length, run), seconds in found.items()
+            for (length, run), seconds in times.items()
         ]
-        return Timed(
+        return SerialTimes(
             table=pd.DataFrame(rows, columns=["tokens", "run", "seconds", "flops", "waiting"]),
             width=width,
-            repeats=len(next(iter(found.values()))),
+            repeats=len(next(iter(times.values()))),
             clock="CPU time" if now is time.thread_time else "wall time",
             threads=torch.get_num_threads(),
             difference=difference,
@@ -111,10 +111,10 @@ def measure(
         runs: dict[tuple[int, Run], Callable[[], object]] = {
             (length, run): layers.call(run, texts[length]) for length in lengths for run in RUNS
         }
-        found = take_turns(
+        times = take_turns(
             runs, now=now, repeats=repeats, on_progress=on_progress, on_turn=lambda times: on_turn(so_far(times))
         )
-    return so_far(found)
+    return so_far(times)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ trace.attention(layer=3, head=7)  # float32 [query, key]
 
 from inspector.trace.padded import PaddedBatch
 from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, WeightBlock
-from inspector.trace.trace import HALF, NormRecord, Refused, StateRecord, Trace, places, read_only
+from inspector.trace.trace import HALF, NormRecord, Refusal, StateRecord, Trace, places, read_only
 
 __all__ = [
     "HALF",
@@ -17,7 +17,7 @@ __all__ = [
     "AttentionSite",
     "NormRecord",
     "PaddedBatch",
-    "Refused",
+    "Refusal",
     "StateRecord",
     "Trace",
     "WeightBlock",

@@ -140,8 +140,8 @@ class LayerRecord:
 
     def matrix(self, role: str) -> Matrix | None:
         """The matrix of a role of its own ("q", "out", ...); None where there is none, or one for several roles."""
-        found = [matrix for name, matrix in self.matrices if name == role]
-        return found[0] if len(found) == 1 else None
+        matrices = [matrix for name, matrix in self.matrices if name == role]
+        return matrices[0] if len(matrices) == 1 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ class Blocks:
 
     def ffn(self, stream: str, layer: int) -> FFNRecord | None:
         """The first FFN of a layer; None where it is not shown."""
-        return next((one for one in self.ffns if (one.stream, one.layer) == (stream, layer)), None)
+        return next((ffn for ffn in self.ffns if (ffn.stream, ffn.layer) == (stream, layer)), None)
 
     def of(self, stream: str) -> tuple[LayerRecord, ...]:
         """The layers of a stream, in their order."""

@@ -22,7 +22,7 @@ from torch import Tensor
 from inspector.trace import file_check, function_file
 from inspector.trace.archive import Archive, OverLimitError
 from inspector.trace.recompute import AttentionRecord, AttentionSite
-from inspector.trace.trace import NormRecord, Refused, StateRecord, Trace
+from inspector.trace.trace import NormRecord, Refusal, StateRecord, Trace
 from models.attention import row_blocks
 from models.attention.masks import Mask
 from models.formatting import one_line
@@ -116,7 +116,7 @@ _LARGEST = 2**30  # bytes once unpacked, for callers who set no limits of their 
 
 
 def open(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Trace:
-    """Read a trace that `save` wrote; its maps equal those of the trace that was saved.
+    """Read a trace that `save` wrote; its maps equal the maps of the trace that was saved.
 
     limits: on its tokens, its layers and the bytes that it takes once unpacked. Raises ValueError for a file that is
     over one of them, missing, damaged or something else.
@@ -184,7 +184,7 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
         _state(state, arrays, f"state.{index}.", tokens=lengths_of[state["stream"]], norms=norms)
         for index, state in enumerate(header["states"])
     ]
-    refused = [Refused(**fields) for fields in header["refused"]]
+    refused = [Refusal(**fields) for fields in header["refused"]]
     hidden = function_file.get_tensor(arrays, "hidden")
     return Trace(
         header["model"],

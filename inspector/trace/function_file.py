@@ -110,13 +110,13 @@ def _write_part(value: Any, arrays: dict[str, np.ndarray], name: str) -> Any:
         parts = {f.name: _write_part(getattr(value, f.name), arrays, f"{name}.{f.name}") for f in fields(value)}
         return {"part": type(value).__name__, "fields": parts}
     if isinstance(value, tuple):
-        return [_write_part(one, arrays, f"{name}.{place}") for place, one in enumerate(value)]
+        return [_write_part(element, arrays, f"{name}.{place}") for place, element in enumerate(value)]
     return value
 
 
 def _read_part(header: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     if isinstance(header, list):
-        return tuple(_read_part(one, arrays) for one in header)
+        return tuple(_read_part(element, arrays) for element in header)
     if not isinstance(header, dict):
         return header
     if "tensor" in header:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class MaxPool:
-    """The largest weight in each tile of a map [H, Q, T], of which no more than a part is ever held.
+    """The largest weight in each tile of a map [H, Q, T]; no more than a part of the map is ever held.
 
     A tile is as small as leaves at most `side` of them in either direction, so that a single bright cell stays visible.
     cells: float32 [H, rows, cols], 0 where nothing was added.

@@ -89,15 +89,15 @@ class AttentionRecord:
     to_padding: Tensor | None = None
 
     def of_head(self, head: int) -> AttentionRecord:
-        """The inputs of one head alone, so that its maps are computed without those of other heads."""
+        """The inputs of one head alone, so that its maps are computed without the other heads' maps."""
         shared_by = self.query.shape[0] // self.key.shape[0]  # grouped-query attention
-        own = slice(head // shared_by, head // shared_by + 1)
+        kv_head = slice(head // shared_by, head // shared_by + 1)
         return replace(
             self,
             function=self.function.of_head(head),
             query=self.query[head : head + 1],
-            key=self.key[own],
-            value=self.value[own],
+            key=self.key[kv_head],
+            value=self.value[kv_head],
             mask=None if self.mask is None else _HeadMask(self.mask, head),
             to_padding=None if self.to_padding is None else self.to_padding[head : head + 1],
         )

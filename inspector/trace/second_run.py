@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from inspector.trace.trace import Refused
+from inspector.trace.trace import Refusal
 
 Compared = Literal["queries", "keys", "values", "maps", "norms", "residual stream", "last hidden state"]
 """The kinds of numbers that are compared; maps by what they make of the values, A V."""
 
 
 @dataclass(frozen=True)
-class Difference:
+class HeldDifference:
     """The largest difference of one kind of numbers in one place.
 
     relative: to the largest entry of what is compared there. tolerance: what rounding explains. stream, layer, head:
@@ -53,14 +53,14 @@ class SecondRun:
     function. not_held: what of the recording is not shown, and so not held, with the reason.
     """
 
-    differences: tuple[Difference, ...]
+    differences: tuple[HeldDifference, ...]
     mislabelled: tuple[str, ...]
     calls: int
     fused: int
-    not_held: tuple[Refused, ...] = ()
+    not_held: tuple[Refusal, ...] = ()
 
     @property
-    def worst(self) -> Difference:
+    def worst(self) -> HeldDifference:
         """The difference that is the largest against what rounding explains."""
         return worst(self.differences)
 
@@ -79,11 +79,11 @@ class SecondRun:
         if 0 < self.fused < self.calls:
             kernel = f"torch's fused attention in {self.fused} of {self.calls} calls, the model's own in the others"
         wrong = [str(difference) for difference in self.differences if not difference.holds]
-        said = [f"beyond rounding: {', '.join(wrong)}"] if wrong else []
-        said += [f"mislabelled: {'; '.join(self.mislabelled)}"] if self.mislabelled else []
-        return f"run a second time in {kernel}: {'; '.join(said or [f'{self.worst}, which is the worst'])}"
+        faults = [f"beyond rounding: {', '.join(wrong)}"] if wrong else []
+        faults += [f"mislabelled: {'; '.join(self.mislabelled)}"] if self.mislabelled else []
+        return f"run a second time in {kernel}: {'; '.join(faults or [f'{self.worst}, which is the worst'])}"
 
 
-def worst(differences: Iterable[Difference]) -> Difference:
+def worst(differences: Iterable[HeldDifference]) -> HeldDifference:
     """Find the difference that is the largest against what rounding explains."""
     return max(differences, key=lambda difference: difference.relative / difference.tolerance)

@@ -30,7 +30,7 @@ from models import settings
 from models.formatting import layers_in_words
 from models.tokenizers import Cut, Encoding
 
-__all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Refused", "StateRecord", "Trace", "WeightBlock"]
+__all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Refusal", "StateRecord", "Trace", "WeightBlock"]
 __all__ += ["read_only"]
 
 HALF = (torch.bfloat16, torch.float16)  # what numpy or its readers have too few digits for
@@ -110,7 +110,7 @@ class StateRecord:
 
 
 @dataclass(frozen=True)
-class Refused:
+class Refusal:
     """A norm (by its path) or a residual stream (by its stream) that ran and is not shown, with the reason."""
 
     what: Literal["norm", "residual stream"]
@@ -139,7 +139,7 @@ class Trace:
     target: Encoding | None = None
     lent: frozenset[int] = field(default=frozenset(), repr=False)
     states: tuple[StateRecord, ...] = ()
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[Refusal, ...] = ()
     key: str = field(default_factory=lambda: uuid4().hex)
 
     @property
@@ -224,7 +224,7 @@ class Trace:
     def scores(self, *, layer: int, head: int | None = None, stream: str | None = None, call: int = 0) -> Array:
         """The softmax's input, after scale, bias and soft-cap: float32 [Q, T] or [H, Q, T]; masked cells are -inf.
 
-        Of sigmoid attention it is the sigmoid's input, with its -ln n; of linear attention ln(phi(q) . phi(k)), whose
+        For sigmoid attention it is the sigmoid's input, with its -ln n; for linear attention ln(phi(q) . phi(k)), whose
         softmax divides phi(q) . phi(k) by the row's sum.
         """
         return self._map("scores", layer, head, stream, call)
@@ -297,12 +297,12 @@ class Trace:
         if stream not in self.streams:
             raise ValueError(f"there is no stream {stream!a}: this model has {', '.join(self.streams)}")
         records = [record for record in self.attentions if record.site.stream == stream]
-        found = {record.site.call: record for record in records if record.site.layer == layer}
-        if not found:
+        by_call = {record.site.call: record for record in records if record.site.layer == layer}
+        if not by_call:
             raise ValueError(_no_layer(layer, stream, sorted({record.site.layer for record in records})))
-        if call not in found:
-            raise ValueError(f"call {call} is out of range: layer {layer} of {stream} has calls 0 to {max(found)}")
-        return found[call]
+        if call not in by_call:
+            raise ValueError(f"call {call} is out of range: layer {layer} of {stream} has calls 0 to {max(by_call)}")
+        return by_call[call]
 
     def record_of_head(self, layer: int, head: int, stream: str | None, *, call: int = 0) -> AttentionRecord:
         """Like `record_of`, for one head. Raises ValueError if the layer has no such head."""

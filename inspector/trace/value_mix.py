@@ -43,11 +43,11 @@ def mix(record: AttentionRecord, block: WeightBlock) -> ValueMix:
     weights, value = torch.from_numpy(block.weights)[None], record.value[None, :, block.keys]
     mass, onto = weights.sum(dim=-1, keepdim=True), directions(value.shape[-1])
     if isinstance(function, ComposedAttention):
-        own = for_each_head(value, record.site.heads)
-        mixed = function.mix(weights.to(value.dtype), own, rows).float() @ onto
+        by_head = for_each_head(value, record.site.heads)
+        mixed = function.mix(weights.to(value.dtype), by_head, rows).float() @ onto
     else:
-        own = for_each_head(value.float() @ onto, record.site.heads)
-        mixed = (own.mT @ weights.mT).mT  # a product with few columns takes four times as long as one with few rows
+        by_head = for_each_head(value.float() @ onto, record.site.heads)
+        mixed = (by_head.mT @ weights.mT).mT  # a product with few columns takes four times as long as one with few rows
     side = function.side(rows)
     if side is not None and function.scale is not None:  # what tokens leave of a row goes to keys that are no tokens
         scores = record.query[None, :, rows] @ side.key.transpose(-1, -2) * function.scale

@@ -16,10 +16,10 @@ can spare, and `by_model` cuts a text with a model's tokenizer.
 
 from inspector.vocabularies.corpus import LONGEST_WORD, MOST_CHARACTERS, Corpus, checked
 from inspector.vocabularies.costs import MOST_READ, costs
-from inspector.vocabularies.merges import RULES, Learned, Merge, Rule, learn
+from inspector.vocabularies.merges import RULES, LearnedMerges, Merge, Rule, learn
 from inspector.vocabularies.segmenting import Segmentation, longest_match, losses, segmentations
 from inspector.vocabularies.trained import KINDS, MOST_PIECES, Kind, scores, train
-from inspector.vocabularies.ways import Way, by_library, by_model, tokens
+from inspector.vocabularies.ways import CutText, by_library, by_model, tokens
 
 __all__ = [
     "KINDS",
@@ -29,12 +29,12 @@ __all__ = [
     "MOST_READ",
     "RULES",
     "Corpus",
+    "CutText",
     "Kind",
-    "Learned",
+    "LearnedMerges",
     "Merge",
     "Rule",
     "Segmentation",
-    "Way",
     "by_library",
     "by_model",
     "checked",

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import pandas as pd
 
 from inspector.costs import clock
-from inspector.vocabularies.ways import Way
+from inspector.vocabularies.ways import CutText
 
 MOST_READ = 5_000  # characters of a text
 
 
-def costs(ways: Mapping[str, Way], *, width: int, layer: clock.LayerShape | None, layers: int) -> pd.DataFrame:
+def costs(ways: Mapping[str, CutText], *, width: int, layer: clock.LayerShape | None, layers: int) -> pd.DataFrame:
     """Count each way's tokens and costs, in a model of this width, this layer and as many layers, a row per way.
 
     layer: None where the model's layers are not of this kind; then flops are missing.

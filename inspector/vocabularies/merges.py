@@ -33,7 +33,7 @@ class Merge:
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedMerges:
     """All merges that a corpus gave.
 
     words: with their counts. prefix: of a symbol that continues a word, "" for none. alphabet: the first symbols, in
@@ -65,7 +65,7 @@ class Learned:
         return [first, *(merge.symbols for merge in self.merges)]
 
     def pairs(self, step: int) -> pd.DataFrame:
-        """Weigh all pairs after `step` merges, those that the rule prefers first.
+        """Weigh all pairs after `step` merges, in the order that the rule prefers.
 
         Columns: first, second, piece (what they would make), first_count, second_count, count, ratio (count(ab) /
         (count(a) count(b))), gain (nats by which the merge raises the corpus's likelihood under a unigram model of its
@@ -73,10 +73,10 @@ class Learned:
         """
         order = {symbol: at for at, symbol in enumerate(self.pieces)}
         spelled = self.spelled(step)
-        found = _weighed(spelled, self.words)
+        weighed = _weighed(spelled, self.words)
         rows = [
-            (*pair, _joined(pair, self.prefix), *found[pair].values())
-            for pair in sorted(found, key=lambda pair: _place(found[pair], pair, order, self.rule, self.least))
+            (*pair, _joined(pair, self.prefix), *weighed[pair].values())
+            for pair in sorted(weighed, key=lambda pair: _place(weighed[pair], pair, order, self.rule, self.least))
         ]
         return pd.DataFrame(rows, columns=["first", "second", "piece", "first_count", "second_count", *RULES])
 
@@ -89,13 +89,13 @@ def learn(
     prefix: str = "",
     least: int = 1,
     alphabet: Sequence[str] | None = None,
-) -> Learned:
+) -> LearnedMerges:
     """Learn merges from words and their counts until there are `merges`, or no pair stands `least` times.
 
-    With the rule "count" these are the merges of tokenizers' BpeTrainer, in its order: of pairs with the same count it
-    takes that whose first symbol came to the vocabulary first, then that whose second did. prefix: "##" for symbols
-    that continue a word. alphabet: the first symbols in the order of the vocabulary, None for characters by code point
-    and then those with the prefix.
+    With the rule "count" these are the merges of tokenizers' BpeTrainer, in its order: among pairs with the same count
+    it takes the pair whose first symbol came to the vocabulary first, then the pair whose second symbol did. prefix:
+    "##" for symbols that continue a word. alphabet: the first symbols in the order of the vocabulary, None for
+    characters by code point and then characters with the prefix.
 
     Raises ValueError for an alphabet that lacks a character of the words.
     """
@@ -108,16 +108,16 @@ def learn(
     order = {symbol: at for at, symbol in enumerate(first)}
     made: list[Merge] = []
     while len(made) < merges:
-        found = _weighed(spelled, words)
-        pair = min(found, key=lambda pair: _place(found[pair], pair, order, rule, least), default=None)
-        if pair is None or found[pair]["count"] < least:
+        weighed = _weighed(spelled, words)
+        pair = min(weighed, key=lambda pair: _place(weighed[pair], pair, order, rule, least), default=None)
+        if pair is None or weighed[pair]["count"] < least:
             break
         piece = _joined(pair, prefix)
         spelled = {word: join(symbols, pair, into=piece) for word, symbols in spelled.items()}
         order.setdefault(piece, len(order))
         symbols = sum(words[word] * len(symbols) for word, symbols in spelled.items())
-        made.append(Merge(pair, int(found[pair]["count"]), piece, symbols))
-    return Learned(words, prefix, first, least, rule, tuple(made))
+        made.append(Merge(pair, int(weighed[pair]["count"]), piece, symbols))
+    return LearnedMerges(words, prefix, first, least, rule, tuple(made))
 
 
 def spell(word: str, *, prefix: str) -> Symbols:
@@ -131,9 +131,9 @@ def join(symbols: Symbols, pair: Pair, *, into: str) -> Symbols:
         return symbols
     made, at = [], 0
     while at < len(symbols):
-        found = symbols[at : at + 2] == pair
-        made.append(into if found else symbols[at])
-        at += 1 + found
+        here = symbols[at : at + 2] == pair
+        made.append(into if here else symbols[at])
+        at += 1 + here
     return tuple(made)
 
 
@@ -144,7 +144,7 @@ def _joined(pair: Pair, prefix: str) -> str:
 def _place(
     weight: Mapping[str, float], pair: Pair, order: Mapping[str, int], rule: Rule, least: int
 ) -> tuple[float, ...]:
-    """Place a pair among the others: those that stand often enough first, the best by the rule, then by the order."""
+    """Place a pair among the others: frequent enough pairs first, the best by the rule, then by the order."""
     return weight["count"] < least, -weight[rule], order[pair[0]], order[pair[1]]
 
 

@@ -26,7 +26,7 @@ def longest_match(
 ) -> tuple[str, ...]:
     """Cut a word as WordPiece does: from the left, each time the longest piece of the vocabulary that fits.
 
-    A word of which a part fits no piece is unknown as a whole. prefix: of pieces that continue a word.
+    A word with a part that fits no piece is unknown as a whole. prefix: of pieces that continue a word.
     """
     pieces: list[str] = []
     start = 0
@@ -50,15 +50,15 @@ def segmentations(word: str, scores: Mapping[str, float], *, most: int = 1) -> l
     unknown = min(scores.values()) - UNKNOWN_COSTS
     best: list[list[tuple[float, tuple[tuple[int, bool], ...]]]] = [[(0.0, ())]]
     for end in range(1, len(word) + 1):
-        found = []
+        longer = []
         for start in range(end):
             score = scores.get(word[start:end])
             known = score is not None
             if score is None and end - start > 1:
                 continue
             step = unknown if score is None else score
-            found += [(step + total, (*ends, (end, known))) for total, ends in best[start]]
-        best.append(sorted(found, key=lambda way: -way[0])[:most])
+            longer += [(step + total, (*ends, (end, known))) for total, ends in best[start]]
+        best.append(sorted(longer, key=lambda way: -way[0])[:most])
     return [Segmentation(_pieces(word, ends), total) for total, ends in best[-1]]
 
 

@@ -1,8 +1,8 @@
 """Tokenizers that the tokenizers library's own trainers learn from a corpus.
 
-BpeTrainer gives the same pieces each time. WordPieceTrainer gives those of BpeTrainer, written with ##; left alone it
-settles ties by the order of a hash table, so its first symbols are given to it in order. UnigramTrainer reads its words
-in such an order too, and another run may choose other pieces of nearly the same worth.
+BpeTrainer gives the same pieces each time. WordPieceTrainer gives the pieces of BpeTrainer, written with ##; left alone
+it settles ties by the order of a hash table, so its first symbols are given to it in order. UnigramTrainer reads its
+words in such an order too, and another run may choose other pieces of nearly the same worth.
 """
 
 from __future__ import annotations

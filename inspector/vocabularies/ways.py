@@ -14,7 +14,7 @@ from models.tokenizers import encode
 
 
 @dataclass(frozen=True)
-class Way:
+class CutText:
     """A text as one vocabulary cuts it, without special tokens.
 
     text: as it was cut. tokens; spans: the characters first, last + 1 of each. known: False for a token that stands for
@@ -36,32 +36,32 @@ class Way:
         return len(self) - sum(self.known)
 
 
-def by_library(tokenizer: Tokenizer, text: str) -> Way:
+def by_library(tokenizer: Tokenizer, text: str) -> CutText:
     """Cut a text with a tokenizer of `train`."""
-    found = tokenizer.encode(text, add_special_tokens=False)
+    encoding = tokenizer.encode(text, add_special_tokens=False)
     unknown = tokenizer.token_to_id(UNKNOWN)
-    known = tuple(id != unknown for id in found.ids)
-    return Way(text, tuple(found.tokens), tuple(found.offsets), known, tokenizer.get_vocab_size())
+    known = tuple(id != unknown for id in encoding.ids)
+    return CutText(text, tuple(encoding.tokens), tuple(encoding.offsets), known, tokenizer.get_vocab_size())
 
 
-def by_model(tokenizer: Any, text: str) -> Way:
+def by_model(tokenizer: Any, text: str) -> CutText:
     """Cut a text with a model's tokenizer, whole, however little of it the model reads.
 
     tokenizer: a fast one of transformers. Raises ValueError where there is nothing to read.
     """
-    found = encode(tokenizer, text, max_tokens=len(text.encode()) * 4 + 64)
-    assert found.spans is not None
-    kept = [at for at, special in enumerate(found.special) if not special]
-    return Way(
+    encoding = encode(tokenizer, text, max_tokens=len(text.encode()) * 4 + 64)
+    assert encoding.spans is not None
+    places = [at for at, special in enumerate(encoding.special) if not special]
+    return CutText(
         text,
-        tuple(found.tokens[at] for at in kept),
-        tuple(found.spans[at] for at in kept),
-        tuple(found.known[at] for at in kept),
+        tuple(encoding.tokens[at] for at in places),
+        tuple(encoding.spans[at] for at in places),
+        tuple(encoding.known[at] for at in places),
         len(tokenizer),
     )
 
 
-def tokens(ways: Mapping[str, Way]) -> pd.DataFrame:
+def tokens(ways: Mapping[str, CutText]) -> pd.DataFrame:
     """List the tokens of several ways, a row each: vocabulary, position, token, first, end (characters), known."""
     rows = [
         (name, at, token, *span, known)

@@ -19,7 +19,7 @@ from torch import Tensor
 from models.attention.running_layer import CallPlaces, Stream, following, running_layer
 
 
-class Head(NamedTuple):
+class ModelHead(NamedTuple):
     """A head of a model: layer and call as in a recording; call is 0 but in a layer that attends more than once."""
 
     stream: str
@@ -28,7 +28,7 @@ class Head(NamedTuple):
     call: int = 0
 
 
-HeadLike = Head | tuple[str, int, int]
+HeadLike = ModelHead | tuple[str, int, int]
 """A head, or (stream, layer, head) for short."""
 
 
@@ -36,7 +36,7 @@ HeadLike = Head | tuple[str, int, int]
 class _Forward:
     """A forward with dropped heads. places: numbers the attention calls."""
 
-    heads: frozenset[Head]
+    heads: frozenset[ModelHead]
     places: CallPlaces = field(default_factory=CallPlaces)
 
 
@@ -47,7 +47,7 @@ _forward: ContextVar[_Forward | None] = ContextVar("dropped_heads", default=None
 @contextmanager
 def dropping(heads: Iterable[HeadLike]) -> Iterator[None]:
     """Drop these heads in one forward inside the block, in this thread alone."""
-    token = _forward.set(_Forward(frozenset(Head(*head) for head in heads)))
+    token = _forward.set(_Forward(frozenset(ModelHead(*head) for head in heads)))
     try:
         with following():
             yield

@@ -1,7 +1,7 @@
 """Imposed masks: at the seam, where every model's attention passes, a rule hides keys that the model would have seen.
 
-The weights stay those of a model that was trained with all keys in sight: what it gives under a rule says what the rule
-takes from this model, and nothing about a model trained under the rule.
+The weights were trained with all keys in sight: the model's output under a rule says what the rule takes from this
+model, and nothing about a model trained under the rule.
 """
 
 from __future__ import annotations

@@ -62,10 +62,10 @@ class SharedMask:
         """The band of rows `start` to `stop`, from the cache where it is narrow."""
         if (start, stop) in self.bands:
             return self.bands[start, stop]
-        found = band(self.mask, start, stop, keys=keys)
-        if found.keys.stop - found.keys.start > _NARROW:
-            return found
-        self.bands[start, stop] = KeyBand(found.keys, found.allowed.clone())  # a view would keep all keys
+        visible = band(self.mask, start, stop, keys=keys)
+        if visible.keys.stop - visible.keys.start > _NARROW:
+            return visible
+        self.bands[start, stop] = KeyBand(visible.keys, visible.allowed.clone())  # a view would keep all keys
         return self.bands[start, stop]
 
 

@@ -83,10 +83,10 @@ class TwoValued:
         return self.values[Whole(cells).part({at: chosen for at, chosen in cut.items() if at != dim}).long()]
 
 
-Kept = Whole | ByDistance | TwoValued
+CompactTensor = Whole | ByDistance | TwoValued
 
 
-def of_head(tensor: Kept, head: int) -> Kept:
+def of_head(tensor: CompactTensor, head: int) -> CompactTensor:
     """The part of one head of a tensor [..., H, Q, T], or of one that all heads share: [..., 1, Q, T]."""
     alone = slice(head, head + 1)
     if tensor.shape[-3] == 1:
@@ -96,13 +96,13 @@ def of_head(tensor: Kept, head: int) -> Kept:
     return Whole(tensor.part({-3: alone}))
 
 
-def kept(tensor: Tensor) -> Kept:
+def compact(tensor: Tensor) -> CompactTensor:
     """The tensor, kept as small as its values allow; exactly the same values come out again."""
     tensor = _without_repetition(tensor.detach())
     return by_distance(tensor) or _two_valued(tensor) or Whole(tensor)
 
 
-def same(small: Kept, tensor: Tensor) -> bool:
+def same(small: CompactTensor, tensor: Tensor) -> bool:
     """Return True if the compact form stands for this tensor [..., Q, T]."""
     blocks = (slice(start, start + _ROWS) for start in range(0, tensor.shape[-2], _ROWS))
     return small.shape == tensor.shape and all(torch.equal(small.part({-2: at}), tensor[..., at, :]) for at in blocks)
@@ -113,12 +113,12 @@ def by_distance(tensor: Tensor) -> ByDistance | None:
     if tensor.ndim < 2 or 0 in tensor.shape or tensor.shape[-2] == 1:
         return None
     first_column, first_row = tensor[..., :, 0].flip(-1), tensor[..., 0, 1:]
-    found = ByDistance(torch.cat([first_column, first_row], dim=-1), tensor.shape[-1])
+    table = ByDistance(torch.cat([first_column, first_row], dim=-1), tensor.shape[-1])
     for start in range(0, tensor.shape[-2], _ROWS):
         rows = slice(start, min(start + _ROWS, tensor.shape[-2]))
-        if not torch.equal(found.part({-2: rows}), tensor[..., rows, :]):
+        if not torch.equal(table.part({-2: rows}), tensor[..., rows, :]):
             return None
-    return found
+    return table
 
 
 def _two_valued(tensor: Tensor) -> TwoValued | None:

@@ -66,11 +66,11 @@ def install(network: nn.Module) -> None:
 
 def stacks(network: nn.Module) -> dict[str, nn.ModuleList]:
     """The outermost lists of modules by their path."""
-    found: dict[str, nn.ModuleList] = {}
+    outermost: dict[str, nn.ModuleList] = {}
     for path, module in network.named_modules():
-        if isinstance(module, nn.ModuleList) and not any(path.startswith(f"{outer}.") for outer in found):
-            found[path] = module
-    return found
+        if isinstance(module, nn.ModuleList) and not any(path.startswith(f"{outer}.") for outer in outermost):
+            outermost[path] = module
+    return outermost
 
 
 def layers_of(stack: nn.ModuleList) -> Iterator[nn.Module]:

@@ -80,10 +80,10 @@ class LinearScore:
 def by_head(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """Apply an element-wise function to one head after the other: [B, H, ...] -> [B, H, ...].
 
-    torch rounds the last elements of a tensor otherwise than those before. So one head alone gets the bits that it has
-    among all.
+    torch rounds the last elements of a tensor otherwise than the elements before. So one head alone gets the bits that
+    it has among all.
     """
-    return torch.stack([function(one) for one in x.unbind(dim=1)], dim=1)
+    return torch.stack([function(head) for head in x.unbind(dim=1)], dim=1)
 
 
 def positive_features(x: Tensor) -> Tensor:

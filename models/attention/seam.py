@@ -171,7 +171,7 @@ def attend_rows(
     """Compute the attention of the query rows `rows`, with the queries [B, H, Q, E], to keys and values [B, K, T, E].
 
     Keys that the mask hides from all of these rows (later tokens, tokens outside a local layer's window) are not
-    multiplied at all: work and memory are those of the band.
+    multiplied at all: only the band costs work and memory.
     """
     keys, allowed = slice(0, key.shape[2]), None
     if mask is not None and function.positional:

@@ -41,8 +41,8 @@ class SideBias:
 
     def of_sequence(self, row: int, real: slice) -> SideBias:
         """Keep one sequence of a padded batch, and of that sequence its real tokens."""
-        own = slice(row, row + 1)
-        return replace(self, blocks=self.blocks[own, real].clone(), seen=self.seen[own].clone())
+        alone = slice(row, row + 1)
+        return replace(self, blocks=self.blocks[alone, real].clone(), seen=self.seen[alone].clone())
 
     def of_head(self, head: int) -> SideBias:
         """Keep the head's column of the table."""
@@ -98,11 +98,11 @@ class SideKeyAttention:
 
     def of_sequence(self, row: int, real: slice) -> SideKeyAttention:
         """Copy one sequence of a padded batch."""
-        own = slice(row, row + 1)
+        alone = slice(row, row + 1)
         part = replace(
             self,
-            side_key=self.side_key[own],
-            side_value=self.side_value[own],
+            side_key=self.side_key[alone],
+            side_value=self.side_value[alone],
             side_bias=None if self.side_bias is None else self.side_bias.of_sequence(row, real),
         )
         copied: SideKeyAttention = snapshot(part)
@@ -110,11 +110,11 @@ class SideKeyAttention:
 
     def of_head(self, head: int) -> SideKeyAttention:
         """Keep the head's side keys and its part of the biases."""
-        own = slice(head, head + 1)
+        alone = slice(head, head + 1)
         return replace(
             self,
-            side_key=self.side_key[:, own],
-            side_value=self.side_value[:, own],
+            side_key=self.side_key[:, alone],
+            side_value=self.side_value[:, alone],
             bias=None if self.bias is None else self.bias.of_head(head),
             side_bias=None if self.side_bias is None else self.side_bias.of_head(head),
         )

@@ -37,7 +37,7 @@ def gpt2_config(config: PretrainedConfig) -> TransformerConfig:
 
 def gpt2_weights(weights: Weights, config: TransformerConfig) -> dict[str, Tensor]:
     """GPT-2 keeps its matrices as [in, out], and W_Q, W_K, W_V side by side in one."""
-    own = {
+    state = {
         "embedding.token.weight": weights.take("wte.weight"),
         "embedding.positions.table": weights.take("wpe.weight"),
     }
@@ -45,13 +45,16 @@ def gpt2_weights(weights: Weights, config: TransformerConfig) -> dict[str, Tenso
         theirs, ours = f"h.{index}.", f"layers.{index}."
         matrix, bias = weights.take(f"{theirs}attn.c_attn.weight").T, weights.take(f"{theirs}attn.c_attn.bias")
         for name, part, offset in zip(("query", "key", "value"), matrix.chunk(3), bias.chunk(3), strict=True):
-            own |= {f"{ours}attention.{name}.weight": part.contiguous(), f"{ours}attention.{name}.bias": offset.clone()}
+            state |= {
+                f"{ours}attention.{name}.weight": part.contiguous(),
+                f"{ours}attention.{name}.bias": offset.clone(),
+            }
         for name, where in {"attn.c_proj": "attention.out", "mlp.c_fc": "ffn.up", "mlp.c_proj": "ffn.down"}.items():
-            own[f"{ours}{where}.weight"] = weights.take(f"{theirs}{name}.weight").T.contiguous()
-            own[f"{ours}{where}.bias"] = weights.take(f"{theirs}{name}.bias")
-        own |= weights.norm(f"{theirs}ln_1", f"{ours}attention_norm")
-        own |= weights.norm(f"{theirs}ln_2", f"{ours}ffn_norm")
-    return own | weights.norm("ln_f", "final_norm")
+            state[f"{ours}{where}.weight"] = weights.take(f"{theirs}{name}.weight").T.contiguous()
+            state[f"{ours}{where}.bias"] = weights.take(f"{theirs}{name}.bias")
+        state |= weights.norm(f"{theirs}ln_1", f"{ours}attention_norm")
+        state |= weights.norm(f"{theirs}ln_2", f"{ours}ffn_norm")
+    return state | weights.norm("ln_f", "final_norm")
 
 
 # --- Llama ---------------------------------------------------------------------------------------------------------
@@ -103,17 +106,17 @@ LLAMA_LINEARS = {
 
 def llama_weights(weights: Weights, config: TransformerConfig) -> dict[str, Tensor]:
     """Rename Llama's weights; the features of queries and keys come in the order of the RoPE paper."""
-    own = {"embedding.token.weight": weights.take("embed_tokens.weight")}
+    state = {"embedding.token.weight": weights.take("embed_tokens.weight")}
     for index in range(config.layers):
         theirs, ours = f"layers.{index}.", f"layers.{index}."
         for name in ("query", "key"):
             taken = weights.linear(f"{theirs}self_attn.{name[0]}_proj", f"{ours}attention.{name}", bias=config.bias)
-            own |= {path: paired(weight, config.head_width) for path, weight in taken.items()}
+            state |= {path: paired(weight, config.head_width) for path, weight in taken.items()}
         for name, where in LLAMA_LINEARS.items():
-            own |= weights.linear(theirs + name, ours + where, bias=config.bias)
-        own |= weights.norm(f"{theirs}input_layernorm", f"{ours}attention_norm", beta=False)
-        own |= weights.norm(f"{theirs}post_attention_layernorm", f"{ours}ffn_norm", beta=False)
-    return own | weights.norm("norm", "final_norm", beta=False)
+            state |= weights.linear(theirs + name, ours + where, bias=config.bias)
+        state |= weights.norm(f"{theirs}input_layernorm", f"{ours}attention_norm", beta=False)
+        state |= weights.norm(f"{theirs}post_attention_layernorm", f"{ours}ffn_norm", beta=False)
+    return state | weights.norm("norm", "final_norm", beta=False)
 
 
 def paired(rows: Tensor, head_width: int) -> Tensor:
@@ -161,17 +164,17 @@ BLOOM_LINEARS = {
 
 def bloom_weights(weights: Weights, config: TransformerConfig) -> dict[str, Tensor]:
     """BLOOM keeps q, k and v of each head together: [H, 3, E, D]."""
-    own = {"embedding.token.weight": weights.take("word_embeddings.weight")}
-    own |= weights.norm("word_embeddings_layernorm", "embedding.embedding_norm")
+    state = {"embedding.token.weight": weights.take("word_embeddings.weight")}
+    state |= weights.norm("word_embeddings_layernorm", "embedding.embedding_norm")
     for index in range(config.layers):
         theirs, ours = f"h.{index}.", f"layers.{index}."
         for kind in ("weight", "bias"):
             rows = weights.take(f"{theirs}self_attention.query_key_value.{kind}")
             parts = rows.view(config.heads, 3, config.head_width, *rows.shape[1:])
             for place, name in enumerate(("query", "key", "value")):
-                own[f"{ours}attention.{name}.{kind}"] = parts[:, place].flatten(0, 1).contiguous()
+                state[f"{ours}attention.{name}.{kind}"] = parts[:, place].flatten(0, 1).contiguous()
         for name, where in BLOOM_LINEARS.items():
-            own |= weights.linear(theirs + name, ours + where)
-        own |= weights.norm(f"{theirs}input_layernorm", f"{ours}attention_norm")
-        own |= weights.norm(f"{theirs}post_attention_layernorm", f"{ours}ffn_norm")
-    return own | weights.norm("ln_f", "final_norm")
+            state |= weights.linear(theirs + name, ours + where)
+        state |= weights.norm(f"{theirs}input_layernorm", f"{ours}attention_norm")
+        state |= weights.norm(f"{theirs}post_attention_layernorm", f"{ours}ffn_norm")
+    return state | weights.norm("ln_f", "final_norm")

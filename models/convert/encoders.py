@@ -82,20 +82,20 @@ def albert_config(config: PretrainedConfig) -> TransformerConfig:
 
 def bert_weights(weights: Weights, config: TransformerConfig) -> dict[str, Tensor]:
     """Rename BERT's weights."""
-    own = _embeddings(weights)
+    state = _embeddings(weights)
     for index in range(config.layers):
-        own |= _layer(weights, f"encoder.layer.{index}.", f"layers.{index}.", BERT_LAYER, BERT_NORMS)
-    return own
+        state |= _layer(weights, f"encoder.layer.{index}.", f"layers.{index}.", BERT_LAYER, BERT_NORMS)
+    return state
 
 
 def albert_weights(weights: Weights, config: TransformerConfig) -> dict[str, Tensor]:
     """Rename ALBERT's weights; its one layer stands in every place."""
-    own = _embeddings(weights)
-    own |= weights.linear("encoder.embedding_hidden_mapping_in", "embedding.projection")
+    state = _embeddings(weights)
+    state |= weights.linear("encoder.embedding_hidden_mapping_in", "embedding.projection")
     layer = _layer(weights, "encoder.albert_layer_groups.0.albert_layers.0.", "", ALBERT_LAYER, ALBERT_NORMS)
     for index in range(config.layers):
-        own |= {f"layers.{index}.{name}": weight for name, weight in layer.items()}
-    return own
+        state |= {f"layers.{index}.{name}": weight for name, weight in layer.items()}
+    return state
 
 
 def _embeddings(weights: Weights) -> dict[str, Tensor]:
@@ -108,11 +108,11 @@ def _embeddings(weights: Weights) -> dict[str, Tensor]:
 
 
 def _layer(
-    weights: Weights, theirs: str, own: str, linears: dict[str, str], norms: dict[str, str]
+    weights: Weights, theirs: str, prefix: str, linears: dict[str, str], norms: dict[str, str]
 ) -> dict[str, Tensor]:
     taken: dict[str, Tensor] = {}
     for name, ours in linears.items():
-        taken |= weights.linear(theirs + name, own + ours)
+        taken |= weights.linear(theirs + name, prefix + ours)
     for name, ours in norms.items():
-        taken |= weights.norm(theirs + name, own + ours)
+        taken |= weights.norm(theirs + name, prefix + ours)
     return taken

@@ -67,15 +67,15 @@ def from_transformers(network: nn.Module) -> Encoder | Decoder | EncoderDecoder:
         )
     config = config_from_transformers(bare.config)
     weights = Weights(bare.state_dict(), ignored=("pooler.",))
-    own = family.weights(weights, config)
+    state = family.weights(weights, config)
     weights.finish()
     if config.shape == "decoder":
         config = replace(config, **_head(network, bare))
     if config.output_head and config.shape == "decoder":
-        own["head.weight"] = network.get_submodule("lm_head").get_parameter("weight").detach().clone()
+        state["head.weight"] = network.get_submodule("lm_head").get_parameter("weight").detach().clone()
     with torch.device("meta"):  # allocates nothing and draws no random numbers: every weight is replaced below
         model = build(config)
-    model.load_state_dict(own, assign=True)
+    model.load_state_dict(state, assign=True)
     model.tie()
     return model.eval()
 

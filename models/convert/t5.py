@@ -43,33 +43,33 @@ def t5_config(config: PretrainedConfig) -> TransformerConfig:
 def t5_weights(weights: Weights, config: TransformerConfig) -> dict[str, Tensor]:
     """Rename T5's weights; both embeddings are one matrix, and the first layer's table is its stack's."""
     token = weights.take("shared.weight")
-    own: dict[str, Tensor] = {}
+    state: dict[str, Tensor] = {}
     for stack, layers in (("encoder", config.layers), ("decoder", config.decoder_depth)):
         weights.take(f"{stack}.embed_tokens.weight")  # the shared matrix under another name
-        own[f"{stack}.embedding.token.weight"] = token
+        state[f"{stack}.embedding.token.weight"] = token
         table = f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
-        own[f"{stack}.position_bias.table"] = weights.take(table)
+        state[f"{stack}.position_bias.table"] = weights.take(table)
         for index in range(layers):
             theirs, ours = f"{stack}.block.{index}.layer.", f"{stack}.layers.{index}."
-            own |= _attention(weights, f"{theirs}0.SelfAttention.", f"{ours}attention.")
-            own |= weights.norm(f"{theirs}0.layer_norm", f"{ours}attention_norm", beta=False)
+            state |= _attention(weights, f"{theirs}0.SelfAttention.", f"{ours}attention.")
+            state |= weights.norm(f"{theirs}0.layer_norm", f"{ours}attention_norm", beta=False)
             if stack == "decoder":
-                own |= _attention(weights, f"{theirs}1.EncDecAttention.", f"{ours}cross_attention.")
-                own |= weights.norm(f"{theirs}1.layer_norm", f"{ours}cross_norm", beta=False)
-            own |= _ffn(weights, theirs + ("2" if stack == "decoder" else "1"), ours, config)
-        own |= weights.norm(f"{stack}.final_layer_norm", f"{stack}.final_norm", beta=False)
-    return own
+                state |= _attention(weights, f"{theirs}1.EncDecAttention.", f"{ours}cross_attention.")
+                state |= weights.norm(f"{theirs}1.layer_norm", f"{ours}cross_norm", beta=False)
+            state |= _ffn(weights, theirs + ("2" if stack == "decoder" else "1"), ours, config)
+        state |= weights.norm(f"{stack}.final_layer_norm", f"{stack}.final_norm", beta=False)
+    return state
 
 
-def _attention(weights: Weights, theirs: str, own: str) -> dict[str, Tensor]:
+def _attention(weights: Weights, theirs: str, prefix: str) -> dict[str, Tensor]:
     names = {"q": "query", "k": "key", "v": "value", "o": "out"}
-    return {f"{own}{ours}.weight": weights.take(f"{theirs}{name}.weight") for name, ours in names.items()}
+    return {f"{prefix}{ours}.weight": weights.take(f"{theirs}{name}.weight") for name, ours in names.items()}
 
 
-def _ffn(weights: Weights, theirs: str, own: str, config: TransformerConfig) -> dict[str, Tensor]:
+def _ffn(weights: Weights, theirs: str, prefix: str, config: TransformerConfig) -> dict[str, Tensor]:
     gated = config.activation == "geglu_tanh"
     names = {"wi_0": "gate", "wi_1": "up", "wo": "down"} if gated else {"wi": "up", "wo": "down"}
-    taken = weights.norm(f"{theirs}.layer_norm", f"{own}ffn_norm", beta=False)
+    taken = weights.norm(f"{theirs}.layer_norm", f"{prefix}ffn_norm", beta=False)
     for name, ours in names.items():
-        taken[f"{own}ffn.{ours}.weight"] = weights.take(f"{theirs}.DenseReluDense.{name}.weight")
+        taken[f"{prefix}ffn.{ours}.weight"] = weights.take(f"{theirs}.DenseReluDense.{name}.weight")
     return taken

@@ -41,15 +41,15 @@ class Weights:
             )
         return self._left.pop(name).clone()
 
-    def linear(self, theirs: str, own: str, *, bias: bool = True) -> dict[str, Tensor]:
+    def linear(self, theirs: str, ours: str, *, bias: bool = True) -> dict[str, Tensor]:
         """A matrix and its bias under their own names."""
         names = ("weight", "bias") if bias else ("weight",)
-        return {f"{own}.{name}": self.take(f"{theirs}.{name}") for name in names}
+        return {f"{ours}.{name}": self.take(f"{theirs}.{name}") for name in names}
 
-    def norm(self, theirs: str, own: str, *, beta: bool = True) -> dict[str, Tensor]:
+    def norm(self, theirs: str, prefix: str, *, beta: bool = True) -> dict[str, Tensor]:
         """gamma and beta under their own names."""
         names = {"weight": "gamma", "bias": "beta"} if beta else {"weight": "gamma"}
-        return {f"{own}.{ours}": self.take(f"{theirs}.{name}") for name, ours in names.items()}
+        return {f"{prefix}.{ours}": self.take(f"{theirs}.{name}") for name, ours in names.items()}
 
     def finish(self) -> None:
         """Raise ValueError where something was not taken."""

@@ -1,8 +1,8 @@
 """DiffLlama's attention, sent through the registry once a layer (Ye et al. 2024, Differential Transformer).
 
-Of its H heads the first and the second half make pairs: head h's softmax less lambda times that of head h + H/2 weighs
-the values that both share. transformers asks the registry twice a layer, once for each half of the values, and both
-times the maps are the same; here it is asked once, for whole values.
+The first and the second half of its H heads make pairs: head h's softmax less lambda times the softmax of head h + H/2
+weighs the values that both share. transformers asks the registry twice a layer, once for each half of the values, and
+both times the maps are the same; here it is asked once, for whole values.
 
 Shapes: B batch, H heads, K kv heads, T tokens, D width, E head width.
 """

@@ -22,7 +22,7 @@ from transformers.modeling_utils import AttentionInterface
 
 from models.attention import Stream, attend, watched
 from models.attention.masks import DenseMask, Mask, SharedMask
-from models.attention.pairs import Kept, Whole, kept, of_head
+from models.attention.pairs import CompactTensor, Whole, compact, of_head
 
 IMPLEMENTATION = "headlight"
 
@@ -76,7 +76,7 @@ class EagerAttention:
 
     def added(self, rows: slice, keys: int) -> Tensor | None:
         """The position bias [1 or B, H, rows, T] of a T5."""
-        bias: Kept | None = self.arguments.get("position_bias")
+        bias: CompactTensor | None = self.arguments.get("position_bias")
         return None if bias is None else bias.part({-2: rows})
 
     def side(self, rows: slice) -> None:
@@ -90,12 +90,12 @@ class EagerAttention:
 
     def of_sequence(self, row: int, real: slice) -> EagerAttention:
         """Return the function with the arguments of one sequence alone: [1, H, Q, T or 1]."""
-        own = {}
+        cut_arguments = {}
         for name, value in self._per_query.items():
             if value.shape[0] > 1 or real != slice(None):
                 cut = {-4: slice(row, row + 1) if value.shape[0] > 1 else slice(None), -2: real}
-                own[name] = kept(value.part(cut | ({-1: real} if value.shape[3] > 1 else {})))
-        return replace(self, arguments={**self.arguments, **own}) if own else self
+                cut_arguments[name] = compact(value.part(cut | ({-1: real} if value.shape[3] > 1 else {})))
+        return replace(self, arguments={**self.arguments, **cut_arguments}) if cut_arguments else self
 
     def of_head(self, head: int) -> EagerAttention:
         """Return the function with one head's position bias and sink alone, and with a kv head for this head alone."""
@@ -104,11 +104,11 @@ class EagerAttention:
         module |= {name: module[name][alone] for name in _MODULE_TENSORS if module.get(name) is not None}
         if "num_key_value_groups" in module:
             module["num_key_value_groups"] = 1
-        own = {name: of_head(value, head) for name, value in self._per_query.items()}
-        return replace(self, module=module, arguments={**self.arguments, **own})
+        arguments = {name: of_head(value, head) for name, value in self._per_query.items()}
+        return replace(self, module=module, arguments={**self.arguments, **arguments})
 
     @property
-    def _per_query(self) -> dict[str, Kept]:
+    def _per_query(self) -> dict[str, CompactTensor]:
         return {name: value for name in PER_QUERY if (value := self.arguments.get(name)) is not None}
 
     def __call__(
@@ -185,17 +185,17 @@ def _attention(
     return attend(function, query, key, value, mask=mask, stream=stream).transpose(1, 2), None
 
 
-def _small(given: Tensor) -> Kept:
+def _small(given: Tensor) -> CompactTensor:
     """Keep a tensor of all pairs, such as T5's position bias, in a small form while watched; once for all layers."""
     if not watched():
         return Whole(given)
-    if given not in _kept:
-        _kept[given] = kept(given)
-    found: Kept = _kept[given]
-    return found
+    if given not in _compacted:
+        _compacted[given] = compact(given)
+    compacted: CompactTensor = _compacted[given]
+    return compacted
 
 
-_kept: Any = WeakTensorKeyDictionary()
+_compacted: Any = WeakTensorKeyDictionary()
 
 
 def _numbers(module: nn.Module) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from torch.overrides import TorchFunctionMode
 from models.attention import AttentionCall, Stream, report, row_blocks
 from models.attention.dropping import without_dropped
 from models.attention.masks import DenseMask
-from models.attention.pairs import Kept, kept, same
+from models.attention.pairs import CompactTensor, compact, same
 from models.huggingface.score_program import Node, Reshaped, ScoreWatch
 
 _SOFTMAX = (torch.softmax, torch.nn.functional.softmax, Tensor.softmax)
@@ -105,7 +105,7 @@ class RecomputedScores(SeenSoftmax):
 class KeptMask:
     """A mask that was read from the scores."""
 
-    allowed: Kept
+    allowed: CompactTensor
 
     def rows(self, start: int, stop: int) -> Tensor:
         """Boolean [1, 1 or H, stop - start, T]; True where the query attends to the key."""
@@ -113,7 +113,7 @@ class KeptMask:
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedShape:
     """The shape that a softmax must have to be taken for attention over all pairs of tokens.
 
     batch: B. lengths: of the texts that queries and keys come from. heads: what H may be. kv_heads: K; None where each
@@ -140,7 +140,7 @@ class WatchedSoftmax(TorchFunctionMode):
     keep: whether scores and weights are kept until the model has handed out its own, to be compared (`agree`).
     """
 
-    def __init__(self, expected: Expected, *, keep: bool) -> None:
+    def __init__(self, expected: ExpectedShape, *, keep: bool) -> None:
         super().__init__()
         self.expected, self.keep = expected, keep
         self.calls = 0
@@ -153,9 +153,9 @@ class WatchedSoftmax(TorchFunctionMode):
         if func in _SOFTMAX and (scores := self.expected.scores(args[0])) is not None:
             stream = self.expected.stream(self.calls)
             self.calls += 1
-            found = result.reshape(scores.shape)
-            function = self._recomputed(args[0], scores, found)
-            weights = without_dropped(found, stream)
+            result_maps = result.reshape(scores.shape)
+            function = self._recomputed(args[0], scores, result_maps)
+            weights = without_dropped(result_maps, stream)
             if self.keep or function is None:
                 scores = scores.detach().clone()
             if self.keep:
@@ -199,7 +199,7 @@ class WatchedSoftmax(TorchFunctionMode):
         for mask in self._masks:
             if same(mask.allowed, allowed):
                 return mask
-        self._masks.append(KeptMask(kept(allowed)))
+        self._masks.append(KeptMask(compact(allowed)))
         return self._masks[-1]
 
     def agree(self, handed_out: Sequence[Tensor]) -> None:

@@ -116,7 +116,8 @@ def _loaded_either_way(source: _Source) -> PretrainedRunner:
 def shape_of(config: Any) -> Shape:
     """Return the shape that a configuration describes; raises ValueError where transformers has no model for it.
 
-    Of a model that no list of language heads has, this is a guess from its code; `try_out` sees which way it attends.
+    For a model that is in no list of language heads, this is a guess from its code; `try_out` sees which way it
+    attends.
     """
     named = _named(config)
     if config.is_encoder_decoder and named not in MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.values():

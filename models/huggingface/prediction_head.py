@@ -1,6 +1,6 @@
 """The head of a transformers model, asked alone: hidden state in, logits out.
 
-What stands between a model's body and its logits differs from family to family (one matrix; a transform and a norm;
+The steps between a model's body and its logits differ from family to family (one matrix; a transform and a norm;
 scales, biases and soft-caps). So the model's own forward is run, on a copy of the outermost module in which the body is
 replaced by one that answers with the given hidden state. No weight is copied and the shared network is not touched.
 """

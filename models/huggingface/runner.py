@@ -24,11 +24,11 @@ from models.config_facts import (
     position_count,
     segment_count,
 )
-from models.decoding import BeamStep, Decoding, Found, LengthPenalty, Watch
+from models.decoding import BeamAnswer, BeamStep, Decoding, LengthPenalty, Watch
 from models.formatting import one_line
 from models.huggingface import writing
 from models.huggingface.eager_attention import IMPLEMENTATION
-from models.huggingface.eager_output import Expected, GivenScores, WatchedSoftmax
+from models.huggingface.eager_output import ExpectedShape, GivenScores, WatchedSoftmax
 from models.huggingface.prediction_head import predict, usual_logits
 from models.loaded import Backend, Shape
 from models.placement import dtype_of, input_device, turn
@@ -140,7 +140,7 @@ class PretrainedRunner:
         new_tokens: int,
         length_penalty: float | None = None,
         watch: Callable[[BeamStep], None],
-    ) -> Found:
+    ) -> BeamAnswer:
         """Search with beams for the text after ids [1, T]; see `models.loaded.Runner.search`."""
         ids = ids.to(self.device)
         with turn(self.network), _known_ids({"input_ids": ids}):
@@ -188,10 +188,10 @@ class PretrainedRunner:
             softmaxes.agree(_handed_out(out))
         return _hidden(out).cpu()
 
-    def _expected(self, given: dict[str, Tensor]) -> Expected:
+    def _expected(self, given: dict[str, Tensor]) -> ExpectedShape:
         texts = [given[name] for name in ("input_ids", "decoder_input_ids") if name in given]
         lengths = frozenset(text.shape[1] for text in texts)
-        return Expected(len(texts[0]), lengths, head_counts(self.config), kv_head_count(self.config), self._stream)
+        return ExpectedShape(len(texts[0]), lengths, head_counts(self.config), kv_head_count(self.config), self._stream)
 
     def _stream(self, number: int) -> Stream:
         """The stream of the call with this number, in a model whose modules do not tell."""
@@ -229,13 +229,13 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> PretrainedRunner:
 
     Raises ValueError where no attention was seen, or the network hands none out.
     """
-    own = network.config._attn_implementation == IMPLEMENTATION
+    attends_by_seam = network.config._attn_implementation == IMPLEMENTATION
     tried = PretrainedRunner(
         network,
         network.config,
         tokenizer,
         shape,
-        backend="probe" if own else "eager output",
+        backend="probe" if attends_by_seam else "eager output",
         max_tokens=max_tokens(network, tokenizer),
     )
     calls: list[AttentionCall] = []

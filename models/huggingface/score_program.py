@@ -1,9 +1,9 @@
 """Attention scores as a program: the operations on queries and keys, kept so that any rows can be made again.
 
-Models that do their attention by themselves hand out maps as large as the square of the text. What leads to such a map
-is short: a product of queries and keys, a scale, a bias, a mask, now and then a look-up by distance. `ScoreWatch` sees
-these operations while the model runs and keeps them with what went in, which is linear in the text; `part` computes
-any rows of any heads again. Nothing is known of the model here: what cannot be followed is no program.
+Models that do their attention by themselves hand out maps as large as the square of the text. The way to such a map is
+short: a product of queries and keys, a scale, a bias, a mask, now and then a look-up by distance. `ScoreWatch` sees
+these operations while the model runs and keeps them with what went in, which is linear in the text; `part` computes any
+rows of any heads again. Nothing is known of the model here: what cannot be followed is no program.
 
 Shapes: H heads, Q query positions, T key positions.
 """
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from models.attention.pairs import ByDistance, Cut, Kept, TwoValued, Whole, by_distance, kept
+from models.attention.pairs import ByDistance, CompactTensor, Cut, TwoValued, Whole, by_distance, compact
 
 _MOST_CELLS = 2**28  # of one intermediate result: a program may come from a file
 
@@ -40,7 +40,7 @@ class Node(Protocol):
 class Given:
     """A tensor that goes into a program: queries, keys, a mask."""
 
-    kept: Kept
+    kept: CompactTensor
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -262,7 +262,7 @@ class ScoreWatch:
 
     def __init__(self) -> None:
         self._made: Any = WeakTensorKeyDictionary()
-        self._kept: list[tuple[Tensor, Kept]] = []  # of the layer before: layers share masks and tables
+        self._inputs: list[tuple[Tensor, CompactTensor]] = []  # of the layer before: layers share masks and tables
 
     def see(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
         """Follow one operation."""
@@ -284,9 +284,9 @@ class ScoreWatch:
         pairs: Q and T.
         """
         node = self._made.get(scores)
-        found = None if node is None else self._kept_small(node, pairs)
+        program = None if node is None else self._kept_small(node, pairs)
         self._made.clear()
-        return found
+        return program
 
     def node(self, operand: Any) -> Any:
         """Turn an operand into a node of a program."""
@@ -305,26 +305,26 @@ class ScoreWatch:
         changed: dict[str, Any] = {}
         for field in fields(node):
             value = getattr(node, field.name)
-            one = value if isinstance(value, tuple) else (value,)
-            small = tuple(self._kept_small(x, pairs) if isinstance(x, (*PARTS, _Raw, _Moves)) else x for x in one)
-            if any(new is None and old is not None for new, old in zip(small, one, strict=True)):
+            parts = value if isinstance(value, tuple) else (value,)
+            small = tuple(self._kept_small(x, pairs) if isinstance(x, (*PARTS, _Raw, _Moves)) else x for x in parts)
+            if any(new is None and old is not None for new, old in zip(small, parts, strict=True)):
                 return None
             changed[field.name] = small if isinstance(value, tuple) else small[0]
         return replace(node, **changed)
 
     def _given(self, tensor: Tensor, pairs: tuple[int, int]) -> Given | None:
-        for before, small in self._kept:
+        for before, small in self._inputs:
             if before is tensor:
                 return Given(small)
         if not _of_pairs(tensor, pairs):
             return Given(Whole(tensor.detach()))
-        small = kept(tensor)
+        small = compact(tensor)
         if isinstance(small, Whole) and _of_pairs(small.values, pairs):
             return None
-        for _, other in self._kept:
+        for _, other in self._inputs:
             if isinstance(small, TwoValued) and isinstance(other, TwoValued) and _same(small, other):
                 small = other
-        self._kept = [*self._kept[-3:], (tensor, small)]
+        self._inputs = [*self._inputs[-3:], (tensor, small)]
         return Given(small)
 
 
@@ -338,8 +338,8 @@ def _of_pairs(tensor: Tensor, pairs: tuple[int, int]) -> bool:
     return True
 
 
-def _same(one: TwoValued, other: TwoValued) -> bool:
-    return one.size == other.size and torch.equal(one.bits, other.bits) and torch.equal(one.values, other.values)
+def _same(a: TwoValued, b: TwoValued) -> bool:
+    return a.size == b.size and torch.equal(a.bits, b.bits) and torch.equal(a.values, b.values)
 
 
 def _shift(moved: _Moves) -> ByDistance | None:

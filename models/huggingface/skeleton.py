@@ -110,13 +110,13 @@ def architecture_of(config: Any) -> type[PreTrainedModel]:
     names = getattr(config, "architectures", None) or [None]
     named: Any = getattr(transformers, names[0], None) if isinstance(names[0], str) else None
     if isinstance(named, type) and issubclass(named, PreTrainedModel) and named is not PreTrainedModel:
-        own: type[PreTrainedModel] = named
-        return own
+        declared: type[PreTrainedModel] = named
+        return declared
     if type(config) not in MODEL_MAPPING:
         name = names[0] or getattr(config, "model_type", None) or type(config).__name__
         raise ValueError(f"transformers has no model {str(name)[:60]!a}, so there is no code to count")
-    found = MODEL_MAPPING[type(config)]
-    bare: type[PreTrainedModel] = found[0] if isinstance(found, tuple | list) else found
+    listed = MODEL_MAPPING[type(config)]
+    bare: type[PreTrainedModel] = listed[0] if isinstance(listed, tuple | list) else listed
     return bare
 
 
@@ -203,7 +203,7 @@ class Answers(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._all: set[int] = set()
-        self._kept: list[Any] = []
+        self._storages: list[Any] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run one operation of torch, or answer in its place."""
@@ -228,7 +228,7 @@ class Answers(TorchDispatchMode):  # type: ignore[no-untyped-call]
         out = func(*args, **kwargs)
         if packet is _aten.all:
             storage = out.untyped_storage()
-            self._kept.append(storage)  # so that no other storage gets its address
+            self._storages.append(storage)  # so that no other storage gets its address
             self._all.add(storage._cdata)
         return out
 

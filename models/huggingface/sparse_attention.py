@@ -1,7 +1,7 @@
 """Models of transformers that attend in windows and blocks, sent through `models.attention.attend`.
 
 transformers computes these by shifting and stacking blocks, each model in its own way, and hands out maps of as many
-shapes. What they compute is plain: a dot product between the keys that a rule lets a query see. So each such attention
+shapes. They compute plain attention: dot products with the keys that a rule lets a query see. So each such attention
 module is replaced, once, at load, by a module here that has the same projections and says the rule; nothing is padded
 to whole blocks any more. That the numbers are transformers' own is a test (test_sparse_attention.py).
 
@@ -232,8 +232,8 @@ def _longt5(network: Any) -> None:
 class StaggeredAttention(nn.Module):
     """Pegasus-X's self-attention in its encoder: a token sees its block and the global tokens, which see everything.
 
-    shift: by so many tokens blocks begin earlier. What the global tokens attend to is not recorded: they are no tokens
-    of a text.
+    shift: by so many tokens blocks begin earlier. The attention of global tokens is not recorded: they are no tokens of
+    a text.
     """
 
     def __init__(self, replaced: Any, *, shift: int) -> None:

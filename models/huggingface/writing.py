@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
 
-from models.decoding import BeamStep, DecodedStep, Decoding, Found, Watch
+from models.decoding import BeamAnswer, BeamStep, DecodedStep, Decoding, Watch
 from models.matrix_products import MatrixProducts
 
 CACHES = ("past_key_values", "cache_params")  # the names under which transformers hands a cache around
@@ -37,18 +37,18 @@ def cache_bytes(cache: Any) -> int:
     return sum(tensor.nbytes for tensor in {id(tensor): tensor for tensor in _tensors(cache, set())}.values())
 
 
-def _tensors(kept: Any, seen: set[int]) -> Iterable[Tensor]:
-    if isinstance(kept, Tensor):
-        if kept.is_floating_point():
-            yield kept
-    elif id(kept) not in seen:
-        seen.add(id(kept))  # of an object that the cache keeps alive
-        if isinstance(kept, list | tuple):
-            parts: Iterable[Any] = kept
-        elif isinstance(kept, dict):
-            parts = kept.values()
+def _tensors(held: Any, seen: set[int]) -> Iterable[Tensor]:
+    if isinstance(held, Tensor):
+        if held.is_floating_point():
+            yield held
+    elif id(held) not in seen:
+        seen.add(id(held))  # of an object that the cache keeps alive
+        if isinstance(held, list | tuple):
+            parts: Iterable[Any] = held
+        elif isinstance(held, dict):
+            parts = held.values()
         else:
-            parts = vars(kept).values() if type(kept).__module__.startswith("transformers.") else ()
+            parts = vars(held).values() if type(held).__module__.startswith("transformers.") else ()
         for part in parts:
             yield from _tensors(part, seen)
 
@@ -56,7 +56,7 @@ def _tensors(kept: Any, seen: set[int]) -> Iterable[Tensor]:
 def decode(network: Any, ids: Tensor, how: Decoding, *, new_tokens: int, cached: bool, watch: Watch) -> Tensor:
     """Write after ids [1, T] as `network.generate` does, and report every step -> [1, N].
 
-    What is drawn equals what `generate` draws after `torch.manual_seed(how.seed)`; no other visitor's numbers change.
+    The drawn tokens equal what `generate` draws after `torch.manual_seed(how.seed)`; no other visitor's numbers change.
     """
     choose = _chooser(how)
     drawn = {"temperature": how.temperature, "top_k": how.top_k or 0, "top_p": how.top_p} if how.sampled else {}
@@ -75,8 +75,8 @@ def decode(network: Any, ids: Tensor, how: Decoding, *, new_tokens: int, cached:
             scores = logits_processor(ids, logits.clone())
             token = choose(scores)
             ids, first = torch.cat([ids, token[:, None]], dim=-1), False
-            own, ruled = logits[0].cpu(), scores[0].cpu()
-            watch(DecodedStep(own, ruled, int(token), flops, _kept(state) if cached else 0))
+            raw, ruled = logits[0].cpu(), scores[0].cpu()
+            watch(DecodedStep(raw, ruled, int(token), flops, _state_bytes(state) if cached else 0))
             if bool(stopping_criteria(ids, None).all()):
                 return ids
 
@@ -109,8 +109,8 @@ def follow(network: Any, ids: Tensor, *, source: Tensor | None, cached: bool, wa
     ) -> Tensor:
         for read in range(1, ids.shape[1] + 1):
             logits, flops, state = _forward(network, ids[:, :read], state, first=read == 1)
-            own = logits[0].cpu()
-            watch(DecodedStep(own, own, int(own.argmax()), flops, _kept(state) if cached else 0))
+            raw = logits[0].cpu()
+            watch(DecodedStep(raw, raw, int(raw.argmax()), flops, _state_bytes(state) if cached else 0))
         return ids
 
     first = ids[:, :1]
@@ -137,7 +137,7 @@ def _forward(network: Any, ids: Tensor, state: dict[str, Any], *, first: bool) -
     return out.logits[:, -1].to(ids.device, torch.float32, copy=True), counted.flops, after
 
 
-def _kept(state: dict[str, Any]) -> int:
+def _state_bytes(state: dict[str, Any]) -> int:
     """Count the bytes of the cache in the state of `generate`."""
     return cache_bytes(next((cache for name in CACHES if (cache := state.get(name)) is not None), None))
 
@@ -169,7 +169,7 @@ def search(
     new_tokens: int,
     length_penalty: float | None,
     watch: Callable[[BeamStep], None],
-) -> Found:
+) -> BeamAnswer:
     """Search for the text after ids [1, T] with transformers' beam search, and report every step.
 
     length_penalty: None for the model's own (generation_config), as early stopping always is. One beam is greedy.
@@ -193,7 +193,7 @@ def search(
     begun = watcher.begun
     count = int((out.beam_indices[0] >= 0).sum())
     answer = out.sequences[0, begun : begun + count].tolist()
-    return Found(tuple(answer), float(out.sequences_scores[0]), open_could_win=watcher.full)
+    return BeamAnswer(tuple(answer), float(out.sequences_scores[0]), open_could_win=watcher.full)
 
 
 def length_penalty_of(network: Any) -> float:
@@ -204,7 +204,7 @@ def length_penalty_of(network: Any) -> float:
 
 def _one_beam(
     network: Any, ids: Tensor, *, new_tokens: int, length_penalty: float, watch: Callable[[BeamStep], None]
-) -> Found:
+) -> BeamAnswer:
     total, tokens, ends = 0.0, list[int](), ends_of(network)
 
     def seen(step: DecodedStep) -> None:
@@ -223,14 +223,14 @@ def _one_beam(
         )
 
     decode(network, ids, Decoding(), new_tokens=new_tokens, cached=True, watch=seen)
-    return Found(tuple(tokens), total / len(tokens) ** length_penalty, open_could_win=True)
+    return BeamAnswer(tuple(tokens), total / len(tokens) ** length_penalty, open_could_win=True)
 
 
 class _BeamWatcher:
     """Follows transformers' beam search through its scores and its candidates, step by step.
 
-    A step's candidates are twice as many as the beams or more, the likeliest first. Of those among the first `beams`
-    that end a text the text is finished; of all others the first `beams` go on.
+    A step's candidates are twice as many as the beams or more, the likeliest first. A candidate among the first `beams`
+    that ends a text finishes it; the first `beams` of all others go on.
     """
 
     def __init__(
@@ -266,7 +266,7 @@ class _BeamWatcher:
         assert self.read is not None
         rows = {tuple(ids): row for row, ids in reversed(list(enumerate(self.read[:, self.begun :].tolist())))}
         self.done += 1
-        kept, going = list[tuple[int, int, float, bool]](), dict[tuple[int, ...], tuple[int, float]]()
+        going_on, going = list[tuple[int, int, float, bool]](), dict[tuple[int, ...], tuple[int, float]]()
         for place, ids in enumerate(candidates[:, self.begun :].tolist()):
             before, token = tuple(ids[:-1]), ids[-1]
             if before not in self.going:  # of a beam that is none yet
@@ -279,16 +279,16 @@ class _BeamWatcher:
                 continue
             if not over:
                 going[tuple(ids)] = (len(going), total)
-            kept.append((row, token, total, over))
+            going_on.append((row, token, total, over))
         self.going = going
-        totals = torch.tensor([text[2] for text in kept], dtype=torch.float64)
+        totals = torch.tensor([text[2] for text in going_on], dtype=torch.float64)
         self.watch(
             BeamStep(
-                torch.tensor([text[0] for text in kept]),
-                torch.tensor([text[1] for text in kept]),
+                torch.tensor([text[0] for text in going_on]),
+                torch.tensor([text[1] for text in going_on]),
                 totals,
                 totals / self.done**self.length_penalty,
-                torch.tensor([text[3] for text in kept]),
+                torch.tensor([text[3] for text in going_on]),
             )
         )
 

@@ -1,8 +1,8 @@
 """A recurrent encoder-decoder: an RNN reads the text in both directions, and another writes the answer.
 
-With attention it is that of Bahdanau et al. (2015), but for a linear layer where the paper has a maxout layer. Without,
-the decoder gets one vector of the text, the same at every step, as in Cho et al. (2014), whose encoder reads in one
-direction; here both have the same encoder, so that attention is the only difference.
+With attention it is the model of Bahdanau et al. (2015), but for a linear layer where the paper has a maxout layer.
+Without, the decoder gets one vector of the text, the same at every step, as in Cho et al. (2014), whose encoder reads
+in one direction; here both have the same encoder, so that attention is the only difference.
 
 Shapes: B batch, T source tokens, Q answer steps, D width, V vocabulary.
 """
@@ -21,7 +21,7 @@ RNNS: dict[Cell, type[nn.GRU | nn.LSTM | nn.RNN]] = {"gru": nn.GRU, "lstm": nn.L
 State: TypeAlias = tuple[Tensor, ...]  # of the decoder: (s,), or of an LSTM (s, its cell), each [B, D]
 
 
-class Source(NamedTuple):
+class EncodedSource(NamedTuple):
     """A text as the decoder gets it: every state with its key, and the last state of each direction, joined."""
 
     states: Tensor  # h_j [B, T, D]
@@ -63,14 +63,14 @@ class RecurrentEncoderDecoder(nn.Module):
             maps.append(weights)
         return torch.stack(rows, dim=1), torch.stack([row for row in maps if row is not None], dim=1)
 
-    def encode(self, source: Tensor) -> Source:
+    def encode(self, source: Tensor) -> EncodedSource:
         """Read token ids [B, T] in both directions; h_j joins the two states at place j (section 3.2 of the paper)."""
         states, _ = self.encoder(self.embedding(source))
         half = states.shape[-1] // 2
         last = torch.cat([states[:, -1, :half], states[:, 0, half:]], dim=-1)  # each direction where it ends
-        return Source(states, states[:, :0] if self.attention is None else self.attention.keys(states), last)
+        return EncodedSource(states, states[:, :0] if self.attention is None else self.attention.keys(states), last)
 
-    def start(self, read: Source) -> State:
+    def start(self, read: EncodedSource) -> State:
         """Make the decoder's first state: s_0 = tanh(W_s last); an LSTM's cell begins at 0 -> each [B, D].
 
         The paper takes the backward direction's last state alone; here both networks are given both.
@@ -78,14 +78,14 @@ class RecurrentEncoderDecoder(nn.Module):
         first = torch.tanh(self.first(read.last))
         return (first, torch.zeros_like(first)) if isinstance(self.decoder, nn.LSTM) else (first,)
 
-    def step(self, token: Tensor, state: State, read: Source) -> tuple[Tensor, State, Tensor | None]:
+    def step(self, token: Tensor, state: State, read: EncodedSource) -> tuple[Tensor, State, Tensor | None]:
         """Read one token of the answer, ids [B] -> logits [B, V] of the next, the state after, weights [B, T] or None.
 
         s_i = f(s_(i-1), [y_(i-1); c_i]), logits = g([s_i; y_(i-1); c_i]), with f the cell and g a linear layer.
         """
         return self._step(self.embedding(token), state, read)
 
-    def _step(self, embedded: Tensor, state: State, read: Source) -> tuple[Tensor, State, Tensor | None]:
+    def _step(self, embedded: Tensor, state: State, read: EncodedSource) -> tuple[Tensor, State, Tensor | None]:
         context, weights = read.last, None
         if self.attention is not None:
             context, weights = self.attention(state[0], read.keys, read.states)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Example:
+class TrainingExample:
     """Token ids of a text and of its translation; the target is empty for a masked language model."""
 
     source: tuple[int, ...]
@@ -21,7 +21,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Batch:
+class TokenBatch:
     """source [B, T] and target [B, Q], padded; keep, target_keep: True on real tokens. Q is 0 without targets."""
 
     source: Tensor
@@ -29,16 +29,18 @@ class Batch:
     target: Tensor
     target_keep: Tensor
 
-    def to(self, device: torch.device) -> Batch:
+    def to(self, device: torch.device) -> TokenBatch:
         """Copy the batch to another device."""
-        return Batch(self.source.to(device), self.keep.to(device), self.target.to(device), self.target_keep.to(device))
+        return TokenBatch(
+            self.source.to(device), self.keep.to(device), self.target.to(device), self.target_keep.to(device)
+        )
 
 
-def buckets(examples: Sequence[Example], *, batch_tokens: int, seed: int) -> list[list[int]]:
+def buckets(examples: Sequence[TrainingExample], *, batch_tokens: int, seed: int) -> list[list[int]]:
     """Divide the examples' indices into batches of rows * longest row <= batch_tokens, each example once.
 
-    The examples are sorted by length, those of equal length in random order; then the batches are shuffled. The number
-    of batches follows from the lengths alone, so every epoch has the same number.
+    The examples are sorted by length, in random order where lengths are equal; then the batches are shuffled. The
+    number of batches follows from the lengths alone, so every epoch has the same number.
 
     Raises ValueError for an example longer than a batch.
     """
@@ -55,11 +57,11 @@ def buckets(examples: Sequence[Example], *, batch_tokens: int, seed: int) -> lis
     return [batches[place] for place in torch.randperm(len(batches), generator=generator).tolist()]
 
 
-def collate(examples: Sequence[Example], *, padding: int) -> Batch:
+def collate(examples: Sequence[TrainingExample], *, padding: int) -> TokenBatch:
     """Pad the examples and stack them into one batch."""
     source, keep = _padded([example.source for example in examples], padding)
     target, target_keep = _padded([example.target for example in examples], padding)
-    return Batch(source, keep, target, target_keep)
+    return TokenBatch(source, keep, target, target_keep)
 
 
 def _padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[Tensor, Tensor]:
@@ -73,7 +75,7 @@ def _padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[Tensor, Tensor
 class Phase:
     """A part of a training: examples, read `epochs` times in batches of at most `batch_tokens`."""
 
-    examples: Sequence[Example]
+    examples: Sequence[TrainingExample]
     batch_tokens: int
     epochs: int
 
@@ -82,7 +84,7 @@ class Phase:
         return self.epochs * len(buckets(self.examples, batch_tokens=self.batch_tokens, seed=seed))
 
 
-def batches_of(phases: Sequence[Phase], *, padding: int, seed: int, done: int) -> Iterator[Batch]:
+def batches_of(phases: Sequence[Phase], *, padding: int, seed: int, done: int) -> Iterator[TokenBatch]:
     """Yield the batches of all phases, one after the other, except the first `done`."""
     for phase in phases:
         count = phase.count(seed=seed)
@@ -98,8 +100,8 @@ def batches_of(phases: Sequence[Phase], *, padding: int, seed: int, done: int) -
 
 
 def batches_from(
-    examples: Sequence[Example], *, batch_tokens: int, padding: int, seed: int, done: int, epochs: int
-) -> Iterator[Batch]:
+    examples: Sequence[TrainingExample], *, batch_tokens: int, padding: int, seed: int, done: int, epochs: int
+) -> Iterator[TokenBatch]:
     """Yield the batches of all epochs except the first `done`; `seed` and the epoch's number give an epoch's order."""
     for epoch in range(epochs):
         order = buckets(examples, batch_tokens=batch_tokens, seed=seed + epoch)

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from models.training import corpus, metrics
-from models.training.loop import Trained
+from models.training.loop import TrainingOutcome
 from models.training.recipes import Objective
 from models.training.tasks import Implementation, Task
 
@@ -67,7 +67,7 @@ CURVE_ROWS = 12
 
 def write(
     task: Task,
-    trained: Trained,
+    trained: TrainingOutcome,
     out: Path,
     *,
     data: Path | None,

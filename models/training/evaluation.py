@@ -9,7 +9,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from models.training.batches import Example, collate
+from models.training.batches import TrainingExample, collate
 from models.training.objectives import Vocabulary
 from models.training.reference import TorchNextToken, TorchTranslator
 from models.transformer import EncoderDecoder
@@ -33,7 +33,7 @@ def translate(
     beams: 1 for greedy decoding of many sentences at once; more for beam search, one sentence at a time.
     """
     end = vocabulary.end
-    examples = [Example(tuple(encoding.ids)) for encoding in tokenizer.encode_batch(list(sources))]
+    examples = [TrainingExample(tuple(encoding.ids)) for encoding in tokenizer.encode_batch(list(sources))]
     order = sorted(range(len(examples)), key=lambda index: len(examples[index]))
     written: dict[int, list[int]] = {}
     at_once = AT_ONCE if beams == 1 else 1

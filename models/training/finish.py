@@ -17,7 +17,7 @@ from models.checkpoints.store import write_checkpoint
 from models.files import write_bytes, write_text
 from models.training import card, corpus, measures, metrics, replay
 from models.training.evaluation import bleu, has_judge, translate
-from models.training.loop import Trained, evaluate
+from models.training.loop import TrainingOutcome, evaluate
 from models.training.neighbours import NeighbourCounts
 from models.training.repeats import induction_scores
 from models.training.tasks import Implementation, Task, held_out_chinese
@@ -32,7 +32,7 @@ CPU = torch.device("cpu")
 
 def finish(
     task: Task,
-    trained: Trained,
+    trained: TrainingOutcome,
     out: Path,
     *,
     data: Path | None,
@@ -71,8 +71,8 @@ def finish(
         write_checkpoint(folder, network, task.tokenizer)
         write_bytes(folder / metrics.FILE, (out / metrics.FILE).read_bytes())
         replay.pack(out, task, folder / replay.FILE)
-    found = "; ".join(f"{what} {result}" for what, result in measured.items() if what != TRAINED)
-    return f"Done: {found}. See {folder / CARD}"
+    results = "; ".join(f"{what} {result}" for what, result in measured.items() if what != TRAINED)
+    return f"Done: {results}. See {folder / CARD}"
 
 
 def _losses(task: Task, network: nn.Module, precision: str) -> dict[str, str]:
@@ -129,7 +129,7 @@ def _chinese_guesses(task: Task, network: nn.Module, data: Path | None) -> dict[
     )
     results = {}
     for what, texts in held_out_chinese(task, data).items():
-        for who, found in (
+        for who, guesses in (
             ("", measures.guess_hidden(guess, texts, vocabulary=vocabulary, chinese=chinese)),
             (
                 "; a count of both neighbours instead, which reads the same text",
@@ -141,8 +141,8 @@ def _chinese_guesses(task: Task, network: nn.Module, data: Path | None) -> dict[
             ),
         ):
             results[f"hidden tokens guessed, {what}{who}"] = (
-                f"{100 * found.share:.2f} % of {found.tokens:,}; of Chinese characters alone "
-                f"{100 * found.share_of_characters:.2f} % of {found.characters:,}"
+                f"{100 * guesses.share:.2f} % of {guesses.tokens:,}; of Chinese characters alone "
+                f"{100 * guesses.share_of_characters:.2f} % of {guesses.characters:,}"
             )
     return results
 
@@ -189,9 +189,9 @@ def _game(task: Task, network: nn.Module, sentences: Sequence[str]) -> str:
     rows, totals = [], [0, 0, 0]
     for sentence in measures.game_sentences(sentences):
         ranks = measures.hidden_ranks(network, sentence, tokenizer=task.tokenizer, vocabulary=task.vocabulary)
-        found = [sum(rank < 1 for rank in ranks), sum(rank < 5 for rank in ranks), len(ranks)]
-        totals = [total + one for total, one in zip(totals, found, strict=True)]
-        rows.append((sentence, f"{found[0]} of {found[2]}", f"{found[1]} of {found[2]}"))
+        counts = [sum(rank < 1 for rank in ranks), sum(rank < 5 for rank in ranks), len(ranks)]
+        totals = [total + count for total, count in zip(totals, counts, strict=True)]
+        rows.append((sentence, f"{counts[0]} of {counts[2]}", f"{counts[1]} of {counts[2]}"))
     rows.append(("all", f"{totals[0]} of {totals[2]}", f"{totals[1]} of {totals[2]}"))
     return "\n".join(
         [

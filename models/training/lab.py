@@ -32,8 +32,8 @@ from models.training.schedules import learning_rate
 from models.training.tiny import depth
 from models.training.tiny.depth import LayerState
 from models.training.tiny.experiments import BATCH, TIMES, Experiment, LabRun, Side
-from models.training.tiny.puzzles import Texts, draw
-from models.training.tiny.solvers import RecurrentWriter, Solver, labels, layers, seeded, solver
+from models.training.tiny.puzzles import PuzzleTexts, draw
+from models.training.tiny.solvers import RecurrentSolver, Solver, labels, layers, seeded, solver
 from models.transformer.segment_memory import joined
 
 EVERY = 10  # steps from one report to the next
@@ -115,7 +115,10 @@ def train(network: Solver, run: LabRun) -> Iterator[LabReport]:
 
 def optimizer_of(network: Solver, run: LabRun) -> torch.optim.Optimizer:
     """Make the optimizer that the run's switches name."""
-    decay, weights_ = run.switches.weight_decay, [one for one in network.parameters() if one.requires_grad]
+    decay, weights_ = (
+        run.switches.weight_decay,
+        [parameter for parameter in network.parameters() if parameter.requires_grad],
+    )
     match run.switches.optimizer:
         case "adam":
             return torch.optim.Adam(weights_, weight_decay=decay, foreach=True)
@@ -130,10 +133,10 @@ def at_start(run: LabRun) -> tuple[LayerState, ...]:
     return depth.measure(solver(run), fresh(run, count=BATCH))
 
 
-def fresh(run: LabRun, *, times: int = 1, count: int) -> Texts:
+def fresh(run: LabRun, *, times: int = 1, count: int) -> PuzzleTexts:
     """Draw texts of `times` the trained length that no training sees: the same ones for all runs of a task.
 
-    Those of kinds are made of words that no training sees either.
+    Texts of the task kinds are made of words that no training sees either.
     """
     generator = torch.Generator().manual_seed(_FRESH + times)
     return draw(run.task, length=times * run.length, count=count, generator=generator, test=True)
@@ -185,8 +188,8 @@ class Trial:
 
     A decoder writes its answer token by token, and goes on from its own mistakes; in repeats it goes on from the true
     text. attention: the weights [H, Q, T] of the one text in each layer of a stream; tokens: the characters that each
-    stream reads, those of "cross" its queries, with the encoder's as keys. An RNN has one map, [1, Q, T] of "cross", or
-    without attention none. places: the share of texts in which each place of the answer is right.
+    stream reads; in "cross" they are the queries, with the encoder's as keys. An RNN has one map, [1, Q, T] of "cross",
+    or without attention none. places: the share of texts in which each place of the answer is right.
     """
 
     times: int  # trained lengths
@@ -204,7 +207,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Result:
+class LabResult:
     """A training that has ended or was stopped, with its trials at one, two and four times the trained length.
 
     start: the layers before the first step.
@@ -217,10 +220,10 @@ class Result:
     start: tuple[LayerState, ...] = ()
 
 
-def result(course: Course) -> Result:
+def result(course: Course) -> LabResult:
     """Test the network of a course as it is now; a network that diverged is not tested."""
     trials = () if course.diverged else tuple(trial(course.network, course.run, times=times) for times in TIMES)
-    return Result(course.side, course.run, course.curve, trials, at_start(course.run))
+    return LabResult(course.side, course.run, course.curve, trials, at_start(course.run))
 
 
 @torch.inference_mode()
@@ -231,7 +234,7 @@ def trial(network: Solver, run: LabRun, *, times: int) -> Trial:
     answer = network.answer(texts)
     token, exact = _shares(answer, texts)
     written = texts if run.task == "repeats" else texts._replace(wanted=answer)  # a decoder reads what it wrote
-    first = Texts(*(part[:1] for part in written))
+    first = PuzzleTexts(*(part[:1] for part in written))
     read = {stream: labels(ids[0].tolist(), task=run.task) for stream, ids in network.tokens(first).items()}
     if run.shape == "encoder-decoder":
         read["cross"] = read["decoder"]
@@ -254,9 +257,9 @@ def trial(network: Solver, run: LabRun, *, times: int) -> Trial:
 
 
 @torch.inference_mode()
-def attention(network: Solver, texts: Texts) -> dict[Stream, list[Tensor]]:
+def attention(network: Solver, texts: PuzzleTexts) -> dict[Stream, list[Tensor]]:
     """Read texts and return the attention weights [B, H, Q, T] of every layer, by stream."""
-    if isinstance(network, RecurrentWriter):
+    if isinstance(network, RecurrentSolver):
         alignment = network.alignment(texts)
         return {} if alignment is None else {"cross": [alignment[:, None]]}
     calls: list[AttentionCall] = []
@@ -266,7 +269,7 @@ def attention(network: Solver, texts: Texts) -> dict[Stream, list[Tensor]]:
     for call in calls:
         maps[call.stream].append(weights(call))
     for stream, every in maps.items():
-        depth_of = sum(one == stream for one, _ in layers(network)) or len(every)
+        depth_of = sum(kind == stream for kind, _ in layers(network)) or len(every)
         if len(every) > depth_of:  # a text in segments: each layer's call of one segment after the other
             maps[stream] = [joined(every[layer::depth_of]) for layer in range(depth_of)]
     return dict(maps)
@@ -295,7 +298,7 @@ def best_head(scores: NDArray[np.float32]) -> tuple[float, tuple[int, int]]:
     return float(scores[layer, head]), (int(layer), int(head))
 
 
-def _shares(answer: Tensor, texts: Texts) -> tuple[float, float]:
+def _shares(answer: Tensor, texts: PuzzleTexts) -> tuple[float, float]:
     """Count the share of asked places that are right, and of texts in which all of them are."""
     right = answer == texts.wanted
     return float(right[texts.asked].float().mean()), float((right | ~texts.asked).all(dim=1).float().mean())

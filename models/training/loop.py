@@ -24,7 +24,7 @@ from torch.optim import AdamW
 from tqdm import tqdm
 
 from models.training import metrics, replay
-from models.training.batches import Batch, batches_of, buckets, collate
+from models.training.batches import TokenBatch, batches_of, buckets, collate
 from models.training.objectives import Predictor, loss, predictions
 from models.training.recipes import Recipe
 from models.training.schedules import last_constant, learning_rate
@@ -33,7 +33,7 @@ from models.training.tasks import Implementation, Task
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainingOutcome:
     """The end of a training: its network and progress. finished: False where the training was interrupted."""
 
     network: nn.Module
@@ -50,7 +50,7 @@ def train(
     resume: bool = False,
     device: torch.device | None = None,
     save_seconds: float = 60.0,
-) -> Trained:
+) -> TrainingOutcome:
     """Train the task's network and leave in `out` state.safetensors, metrics.csv and replay/.
 
     resume: continue from the last state in `out`; if False, `out` must hold no state. device: None for the GPU if the
@@ -87,7 +87,7 @@ def train(
                 save_state(out, network=network, optimizer=optimizer, progress=progress, recipe=identity)
                 saved = time.perf_counter()
     save_state(out, network=network, optimizer=optimizer, progress=progress, recipe=identity)
-    return Trained(network.eval(), progress, steps, finished=progress.step == steps)
+    return TrainingOutcome(network.eval(), progress, steps, finished=progress.step == steps)
 
 
 def _identity(recipe: Recipe) -> dict[str, object]:
@@ -162,7 +162,7 @@ class _Run:
         metrics.begin(self.out)
         replay.record(self.out, self.network, self.task, step=0)
 
-    def step(self, batch: Batch) -> None:
+    def step(self, batch: TokenBatch) -> None:
         """Update the weights once."""
         recipe, progress = self.task.recipe, self.progress
         progress.step += 1

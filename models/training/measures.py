@@ -11,7 +11,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from models.training.batches import Example, buckets, collate
+from models.training.batches import TrainingExample, buckets, collate
 from models.training.objectives import IGNORED, Predictor, Vocabulary, hide, loss, predictions
 from models.transformer import Decoder
 from models.transformer.generation import NextToken, sample
@@ -37,8 +37,8 @@ Guess = Callable[[Tensor, Tensor], Tensor]  # ids to read and the chosen places 
 
 
 @dataclass(frozen=True)
-class Guessed:
-    """Counts of hidden tokens and of those that were guessed, of all and of Chinese characters alone."""
+class GuessCounts:
+    """Counts of hidden and of guessed tokens, among all tokens and among Chinese characters."""
 
     tokens: int
     right: int
@@ -58,8 +58,13 @@ class Guessed:
 
 @torch.inference_mode()
 def guess_hidden(
-    guess: Guess, texts: Sequence[Example], *, vocabulary: Vocabulary, chinese: Tensor, true_neighbours: bool = False
-) -> Guessed:
+    guess: Guess,
+    texts: Sequence[TrainingExample],
+    *,
+    vocabulary: Vocabulary,
+    chinese: Tensor,
+    true_neighbours: bool = False,
+) -> GuessCounts:
     """Hide 15 % of the texts' tokens, the same ones each time, and count what `guess` names right at the first try.
 
     chinese [V]: True for Chinese characters. true_neighbours: `guess` reads the text as it is, with nothing hidden;
@@ -75,7 +80,7 @@ def guess_hidden(
         tokens, right = tokens + len(wanted), right + int(hit.sum())
         characters += int(chinese[wanted].sum())
         right_characters += int(hit[chinese[wanted]].sum())
-    return Guessed(tokens, right, characters, right_characters)
+    return GuessCounts(tokens, right, characters, right_characters)
 
 
 def first_guess(network: nn.Module, *, padding: int) -> Guess:
@@ -97,8 +102,8 @@ def hidden_ranks(network: nn.Module, text: str, *, tokenizer: Tokenizer, vocabul
     ids[places - 1, places] = vocabulary.mask
     predictor = cast(Predictor, network)
     logits = predictor.logits(predictor(ids, keep=torch.ones_like(ids, dtype=torch.bool))[places - 1, places])
-    own = logits[places - 1, torch.tensor(encoded[1:-1])]
-    return (logits > own[:, None]).sum(dim=-1).tolist()
+    of_true = logits[places - 1, torch.tensor(encoded[1:-1])]
+    return (logits > of_true[:, None]).sum(dim=-1).tolist()
 
 
 def game_sentences(texts: Sequence[str]) -> list[str]:
@@ -114,7 +119,7 @@ def chinese_tokens(tokenizer: Tokenizer) -> Tensor:
 
 @torch.inference_mode()
 def bits_per_byte(
-    network: nn.Module, rows: Sequence[Example], *, vocabulary: Vocabulary, texts: Sequence[str]
+    network: nn.Module, rows: Sequence[TrainingExample], *, vocabulary: Vocabulary, texts: Sequence[str]
 ) -> float:
     """Compute -sum log2 p(token) / bytes over rows that hold the texts, each with its end, which counts as one byte."""
     nats = 0.0

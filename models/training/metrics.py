@@ -59,8 +59,8 @@ def cut(out: Path, step: int) -> None:
     """Delete the rows after `step`, which a resumed training writes again, and a row that a kill left half-written."""
     lines = (out / FILE).read_text(encoding="utf-8").splitlines(keepends=True)
     header, rows = lines[0], [line for line in lines[1:] if line.endswith("\n")]
-    kept = [line for line in rows if line.count(",") == len(COLUMNS) - 1 and int(line.split(",")[0]) <= step]
-    write_text(out / FILE, "".join([header, *kept]))
+    reached = [line for line in rows if line.count(",") == len(COLUMNS) - 1 and int(line.split(",")[0]) <= step]
+    write_text(out / FILE, "".join([header, *reached]))
 
 
 def read(out: Path) -> list[dict[str, float | None]]:

@@ -21,13 +21,13 @@ class NeighbourCounts:
 
     def __init__(self, rows: Iterable[Sequence[int]], *, vocabulary: int, start: int) -> None:
         tokens = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
-        one = np.bincount(tokens, minlength=vocabulary).astype(np.float64)
+        counts = np.bincount(tokens, minlength=vocabulary).astype(np.float64)
         inside = tokens[1:] != start  # a row's first token follows nothing
         self.pairs = np.zeros((vocabulary, vocabulary), dtype=np.float32)
         pairs, times = np.unique(tokens[:-1][inside] * vocabulary + tokens[1:][inside], return_counts=True)
         self.pairs.reshape(-1)[pairs] = times
-        self.share = one / one.sum()
-        self.one, self.vocabulary = one, vocabulary
+        self.share = counts / counts.sum()
+        self.counts, self.vocabulary = counts, vocabulary
         self.around, self.between = self._commonest(tokens, inside)
 
     def _commonest(self, tokens: NDArray[np.int64], inside: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:
@@ -53,5 +53,5 @@ class NeighbourCounts:
         for index in np.flatnonzero(~seen):
             unseen = UNSEEN * self.share
             before, after = self.pairs[left[index]] + unseen, self.pairs[:, right[index]] + unseen
-            guesses[index] = np.argmax(before * after / np.maximum(self.one, 1))
+            guesses[index] = np.argmax(before * after / np.maximum(self.counts, 1))
         return torch.from_numpy(guesses)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from models.training.batches import Batch
+from models.training.batches import TokenBatch
 from models.training.recipes import Objective
 from models.transformer import shift_right
 
@@ -42,7 +42,7 @@ class Vocabulary:
 
 def predictions(
     network: Predictor,
-    batch: Batch,
+    batch: TokenBatch,
     *,
     objective: Objective,
     vocabulary: Vocabulary,

@@ -12,31 +12,31 @@ import torch
 from torch import Tensor, nn
 
 from models.attention import AttentionCall, watch
-from models.training.batches import Example
+from models.training.batches import TrainingExample
 from models.transformer.subwords import BYTES, SPECIAL
 
 PIECES = len(SPECIAL) + len(BYTES)  # ids below this one are special tokens and single bytes
 
 
-def short_repeats(pieces: Sequence[int], *, count: int, length: int, start: int, seed: int) -> list[Example]:
+def short_repeats(pieces: Sequence[int], *, count: int, length: int, start: int, seed: int) -> list[TrainingExample]:
     """Draw `count` texts of `length` tokens: the start token, then 3 to 19 random ones of `pieces`, again and again."""
     generator = torch.Generator().manual_seed(seed)
     examples = []
     for _ in range(count):
         block = _draw(pieces, _between(3, 19, generator), generator)
         times = -(-(length - 1) // len(block))
-        examples.append(Example((start, *(block * times)[: length - 1])))
+        examples.append(TrainingExample((start, *(block * times)[: length - 1])))
     return examples
 
 
-def random_twice(pieces: Sequence[int], *, count: int, longest: int, start: int, seed: int) -> list[Example]:
+def random_twice(pieces: Sequence[int], *, count: int, longest: int, start: int, seed: int) -> list[TrainingExample]:
     """Draw `count` texts: the start token, then a block of random tokens twice, at most `longest` tokens in all."""
     generator = torch.Generator().manual_seed(seed)
     blocks = (_draw(pieces, _between(8, (longest - 1) // 2, generator), generator) for _ in range(count))
-    return [Example((start, *block, *block)) for block in blocks]
+    return [TrainingExample((start, *block, *block)) for block in blocks]
 
 
-def passages_twice(texts: Sequence[Example], *, count: int, longest: int, seed: int) -> list[Example]:
+def passages_twice(texts: Sequence[TrainingExample], *, count: int, longest: int, seed: int) -> list[TrainingExample]:
     """Take `count` passages of the texts and write each twice after the text's first token, in `longest` at most."""
     generator = torch.Generator().manual_seed(seed)
     examples = []
@@ -44,7 +44,7 @@ def passages_twice(texts: Sequence[Example], *, count: int, longest: int, seed: 
         first, *text = texts[_between(0, len(texts) - 1, generator)].source
         size = min(_between(8, (longest - 1) // 2, generator), len(text))
         at = _between(0, len(text) - size, generator)
-        examples.append(Example((first, *text[at : at + size], *text[at : at + size])))
+        examples.append(TrainingExample((first, *text[at : at + size], *text[at : at + size])))
     return examples
 
 

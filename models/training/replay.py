@@ -97,8 +97,8 @@ def attention(network: nn.Module, task: Task, source: str, target: str) -> list[
     return maps
 
 
-def _kept(moments_: list[Path]) -> list[Path]:
-    """Leave out moments of a plan that was changed: keep those nearest to `moments` of the steps that were made."""
+def _nearest_planned(moments_: list[Path]) -> list[Path]:
+    """Leave out moments of a changed plan: keep the moments nearest to `moments` of the steps that were made."""
     steps = {int(path.stem): path for path in moments_}
     return [steps[step] for step in sorted({min(steps, key=lambda at: abs(at - due)) for due in moments(max(steps))})]
 
@@ -112,7 +112,7 @@ def weights(call: AttentionCall) -> Tensor:
 
 def pack(out: Path, task: Task, file: Path) -> None:
     """Write all moments of `out` into one file: tensors "STEP/NAME", sentences and their tokens in the header."""
-    moments_ = _kept(sorted((out / FOLDER).glob("*.safetensors")))
+    moments_ = _nearest_planned(sorted((out / FOLDER).glob("*.safetensors")))
     tensors = {
         f"{int(path.stem)}/{name}": tensor for path in moments_ for name, tensor in read_tensors(path)[0].items()
     }

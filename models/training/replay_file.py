@@ -23,7 +23,7 @@ INDUCTION = "induction."
 
 
 @dataclass(frozen=True)
-class Sentence:
+class ReplaySentence:
     """One of the fixed texts; the target is empty for an encoder."""
 
     source: str
@@ -61,7 +61,7 @@ class Replay:
     """
 
     steps: tuple[int, ...]
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[ReplaySentence, ...]
     maps: Mapping[MapKey, NDArray[np.float16]]
     norms: Mapping[str, NDArray[np.float64]]
     induction: NDArray[np.float64] | None = None
@@ -94,16 +94,18 @@ def read(folder: Path) -> Replay:
 def _replay(tensors: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Replay:
     steps = tuple(int(step) for step in about["steps"])
     sentences = tuple(
-        Sentence(fields["source"], fields["target"], tuple(fields["source_tokens"]), tuple(fields["target_tokens"]))
+        ReplaySentence(
+            fields["source"], fields["target"], tuple(fields["source_tokens"]), tuple(fields["target_tokens"])
+        )
         for fields in about["sentences"]
     )
     moments: defaultdict[str, dict[int, NDArray[Any]]] = defaultdict(dict)
     for name, tensor in tensors.items():
         step, what = name.split("/", 1)
         moments[what][int(step)] = tensor
-    if not steps or not sentences or any(set(found) != set(steps) for found in moments.values()):
+    if not steps or not sentences or any(set(by_step) != set(steps) for by_step in moments.values()):
         raise ValueError("a moment or a sentence is missing")
-    series = {what: np.stack([found[step] for step in steps]) for what, found in moments.items()}
+    series = {what: np.stack([by_step[step] for step in steps]) for what, by_step in moments.items()}
     norms = {what.removeprefix(NORM): array.astype(float) for what, array in series.items() if what.startswith(NORM)}
     scores = {int(what.removeprefix(INDUCTION)): array for what, array in series.items() if what.startswith(INDUCTION)}
     induction = np.stack([scores[layer] for layer in range(len(scores))], axis=1).astype(float) if scores else None

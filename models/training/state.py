@@ -77,10 +77,10 @@ def _restore(tensors: Mapping[str, Tensor], *, network: nn.Module, optimizer: Ad
     network.load_state_dict({name: tensors[f"network.{name}"] for name in unique_weights(network)}, strict=False)
     for name, parameter in network.named_parameters():
         prefix = f"optimizer.{name}."
-        kept = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+        values = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
         # AdamW counts its steps on the CPU; the moments lie beside their parameter.
         optimizer.state[parameter] = {
-            key: value if key == "step" else value.to(parameter.device) for key, value in kept.items()
+            key: value if key == "step" else value.to(parameter.device) for key, value in values.items()
         }
     torch.set_rng_state(tensors["random.cpu"])
     if torch.cuda.is_available() and "random.cuda" in tensors:

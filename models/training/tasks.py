@@ -15,7 +15,7 @@ from torch import nn
 from models.files import write_text
 from models.formatting import one_line
 from models.training import corpus, repeats
-from models.training.batches import Example, Phase
+from models.training.batches import Phase, TrainingExample
 from models.training.objectives import Vocabulary
 from models.training.recipes import MINI_BERT_ZH, Objective, Recipe
 from models.training.reference import BertMaskedLanguageModel, GptLanguageModel, TorchTranslator
@@ -44,8 +44,8 @@ class Task:
 
     recipe: Recipe
     tokenizer: Tokenizer
-    train: Sequence[Example]
-    valid: Sequence[Example]
+    train: Sequence[TrainingExample]
+    valid: Sequence[TrainingExample]
     source: str  # the data in words, for the card
     before: tuple[Phase, ...] = ()  # what is trained on before `train`
 
@@ -109,8 +109,8 @@ def prepare(recipe: Recipe, data: Path | None, *, tokenizer_file: Path, resume: 
     return Task(
         recipe,
         tokenizer,
-        [Example(ids) for ids in _chunks(tokenizer, paragraphs, longest=recipe.max_positions)],
-        [Example(ids) for ids in _chunks(tokenizer, held_out, longest=recipe.max_positions)],
+        [TrainingExample(ids) for ids in _chunks(tokenizer, paragraphs, longest=recipe.max_positions)],
+        [TrainingExample(ids) for ids in _chunks(tokenizer, held_out, longest=recipe.max_positions)],
         source=f"{corpus.BOOKS['train']} and the English side of {corpus.PAIRS['train']}",
     )
 
@@ -125,43 +125,48 @@ def _of_pairs(
 ) -> Task:
     tokenizer = _tokenizer(recipe, (text for pair in train for text in pair), tokenizer_file)
 
-    def examples(pairs: Sequence[tuple[str, str]]) -> list[Example]:
+    def examples(pairs: Sequence[tuple[str, str]]) -> list[TrainingExample]:
         sources = _encode(tokenizer, [source for source, _ in pairs])
         targets = _encode(tokenizer, [target for _, target in pairs])
-        made = (Example(tuple(source), tuple(target[1:])) for source, target in zip(sources, targets, strict=True))
+        made = (
+            TrainingExample(tuple(source), tuple(target[1:])) for source, target in zip(sources, targets, strict=True)
+        )
         return [example for example in made if len(example) <= recipe.max_positions]
 
     return Task(recipe, tokenizer, examples(train), examples(valid), source)
 
 
 def _chinese(recipe: Recipe, data: Path, tokenizer_file: Path) -> Task:
-    """Prepare a model of Chinese; modern sentences, of which there are few, come many times beside the old novels."""
+    """Prepare a model of Chinese; the few modern sentences come many times beside the old novels."""
     novels = corpus.read_paragraphs(data / corpus.CHINESE_BOOKS["train"])
     sentences, held_out_sentences = corpus.chinese_sentences(data)
     times = Counter(character for text in novels for character in text)
     characters = {character for character, count in times.items() if count >= RARE}
     characters.update(common_characters(), *sentences)
-    tokenizer = _kept(tokenizer_file, lambda: character_tokenizer(characters))
+    tokenizer = _read_or_make(tokenizer_file, lambda: character_tokenizer(characters))
     held_out = corpus.read_paragraphs(data / corpus.CHINESE_BOOKS["valid"])[::VALID_EVERY] + held_out_sentences
     return Task(
         recipe,
         tokenizer,
-        [Example(ids) for ids in _chunks(tokenizer, novels + sentences * SENTENCE_TIMES, longest=recipe.max_positions)],
-        [Example(ids) for ids in _chunks(tokenizer, held_out, longest=recipe.max_positions)],
+        [
+            TrainingExample(ids)
+            for ids in _chunks(tokenizer, novels + sentences * SENTENCE_TIMES, longest=recipe.max_positions)
+        ],
+        [TrainingExample(ids) for ids in _chunks(tokenizer, held_out, longest=recipe.max_positions)],
         source=f"{corpus.CHINESE_BOOKS['train']} and, {SENTENCE_TIMES} times, the Chinese side of "
         f"{corpus.PAIRS['train']} without the sentences that stand in valid or test",
     )
 
 
-def held_out_chinese(task: Task, data: Path) -> dict[str, list[Example]]:
+def held_out_chinese(task: Task, data: Path) -> dict[str, list[TrainingExample]]:
     """Read all Chinese text that a model of Chinese is judged on: the novels' valid chapters, the pairs' valid side."""
     texts = {
         corpus.CHINESE_BOOKS["valid"]: corpus.read_paragraphs(data / corpus.CHINESE_BOOKS["valid"]),
         f"Chinese side of {corpus.PAIRS['valid']}": corpus.chinese_sentences(data)[1],
     }
     return {
-        name: [Example(ids) for ids in _chunks(task.tokenizer, found, longest=task.recipe.max_positions)]
-        for name, found in texts.items()
+        name: [TrainingExample(ids) for ids in _chunks(task.tokenizer, lines, longest=task.recipe.max_positions)]
+        for name, lines in texts.items()
     }
 
 
@@ -173,7 +178,7 @@ def _written(recipe: Recipe, texts: Sequence[str], held_out: Sequence[str], toke
         subwords.leave_open(tokenizer)
         return tokenizer
 
-    tokenizer = _kept(tokenizer_file, trained)
+    tokenizer = _read_or_make(tokenizer_file, trained)
     start, end = (subwords.SPECIAL.index(token) for token in (subwords.START, subwords.END))
     rows = _rows(_encode(tokenizer, texts), longest=recipe.max_positions, start=start, end=end)
     pieces = range(repeats.PIECES, tokenizer.get_vocab_size())
@@ -204,7 +209,7 @@ def _first_repeats(recipe: Recipe, pieces: Sequence[int], *, start: int) -> tupl
     return (Phase(drawn, batch * length, epochs=1),) if drawn else ()
 
 
-def _rows(texts: Iterable[Sequence[int]], *, longest: int, start: int, end: int) -> list[Example]:
+def _rows(texts: Iterable[Sequence[int]], *, longest: int, start: int, end: int) -> list[TrainingExample]:
     """Lay texts, given without their end, side by side in rows: [CLS] text [SEP] text [SEP] .., up to `longest` tokens.
 
     A row begins with the beginning of a text, or goes on in one that is longer than a row.
@@ -220,14 +225,14 @@ def _rows(texts: Iterable[Sequence[int]], *, longest: int, start: int, end: int)
             rows.append((start, *rest[: longest - 1]))
             rest = rest[longest - 1 :]
         row = (*row, *rest)
-    return [Example(row) for row in [*rows, row] if len(row) > 1]
+    return [TrainingExample(row) for row in [*rows, row] if len(row) > 1]
 
 
 def _tokenizer(recipe: Recipe, texts: Iterable[str], file: Path) -> Tokenizer:
-    return _kept(file, lambda: subwords.train_subwords(texts, vocabulary=recipe.vocabulary))
+    return _read_or_make(file, lambda: subwords.train_subwords(texts, vocabulary=recipe.vocabulary))
 
 
-def _kept(file: Path, make: Callable[[], Tokenizer]) -> Tokenizer:
+def _read_or_make(file: Path, make: Callable[[], Tokenizer]) -> Tokenizer:
     """Read the tokenizer of an earlier run, or make it and keep it."""
     if file.is_file():
         try:

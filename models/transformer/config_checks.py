@@ -234,6 +234,6 @@ def _shown(value: object) -> str:
 
 
 def _kinds(config: type[TransformerConfig]) -> dict[str, Any]:
-    """The type of each field, but for those with rules of their own."""
+    """The type of each field, but for the fields with rules of their own."""
     hints = get_type_hints(config)
     return {field.name: hints[field.name] for field in fields(config) if field.name not in ("head_size", "mask_fill")}

@@ -24,9 +24,9 @@ Choose = Callable[[Tensor], Tensor]  # logits [B, V] -> the next token of each t
 class NextToken:
     """The logits of the token after `ids`, from a decoder or, with a source [B, T], an encoder-decoder.
 
-    Ids, rows and logits are on the CPU, wherever the model is: what is chosen from them is the same everywhere.
-    With `cached` each call works on what is new since the last one alone (kv_cache.py), so a NextToken serves one
-    decoding; without, on the whole text every time.
+    Ids, rows and logits are on the CPU, wherever the model is: what is chosen from them is the same everywhere. With
+    `cached` each call reads the tokens that are new since the last call (kv_cache.py), so a NextToken serves one
+    decoding; without, each call reads the whole text.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class NextToken:
 class NextInSegments:
     """The logits of the token after `ids`, read in segments with a memory (segment_memory.py); serves one decoding.
 
-    What stands in earlier segments is read once; the segment at hand is read anew for each token.
+    Earlier segments are read once; the segment at hand is read anew for each token.
     """
 
     def __init__(self, decoder: Decoder, *, segment: int, memory: int) -> None:
@@ -139,8 +139,8 @@ def drawn_from(logits: Tensor, *, temperature: float, top_k: int | None, top_p: 
 def likeliest(logits: Tensor, *, top_k: int | None, top_p: float) -> Tensor:
     """Keep the k likeliest tokens, then of these the fewest that hold a share p: logits [B, V] -> [B, V], others -inf.
 
-    The share is that of the tokens that top_k has left, which are renormalised before, as in transformers' `generate`.
-    Tokens that tie with the k-th all stay, as there.
+    The share is taken among the tokens that top_k has left, which are renormalised before, as in transformers'
+    `generate`. Tokens that tie with the k-th all stay, as there.
     """
     if top_k is not None:
         last = logits.topk(min(top_k, logits.shape[-1])).values[..., -1:]

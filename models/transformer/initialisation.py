@@ -18,8 +18,8 @@ def initialise(network: nn.Module, config: TransformerConfig, *, generator: Gene
     2010, biases 0, which keeps the variance of what goes through. Embeddings that are multiplied by sqrt(D) start at
     1/sqrt(D).
 
-    generator: draws every random number, those of learned positions and scores too. Where it is left out, torch's
-    global one does, from which all threads draw, and what torch has drawn already is left as it is.
+    generator: draws every random number, also for learned positions and scores. Without it torch's global generator
+    draws them, which all threads share, and numbers that torch has drawn already stay.
     """
     embeddings = [module for module in network.modules() if isinstance(module, nn.Embedding)]
     if config.initialisation != "torch" or generator is not None:

@@ -70,8 +70,8 @@ class KVCache:
     @property
     def nbytes(self) -> int:
         """Bytes of all keys and values."""
-        kept = (tensor for part in self._parts() for tensor in (part.key, part.value) if tensor is not None)
-        return sum(tensor.nbytes for tensor in kept)
+        tensors = (tensor for part in self._parts() for tensor in (part.key, part.value) if tensor is not None)
+        return sum(tensor.nbytes for tensor in tensors)
 
     def take(self, rows: Tensor) -> None:
         """Keep the texts `rows` of the batch, in that order: in beam search a beam can go on twice."""

@@ -94,7 +94,7 @@ class MultiHeadAttention(nn.Module):
         """x [B, Q, D], context [B, T, D] (x itself in self-attention) -> [B, Q, D].
 
         past: keys and values of earlier calls, to which the new tokens' are added; a context's are kept as they are.
-        memory: what was read of earlier segments, [B, M, D]: more keys and values, before those of x.
+        memory: what was read of earlier segments, [B, M, D]: more keys and values, before the keys and values of x.
         """
         start = 0 if past is None or context is not None else past.length
         known = x if memory is None else memory.join(x)  # [B, M + Q, D]

@@ -13,8 +13,8 @@ def sinusoidal(positions: int, width: int) -> Tensor:
 
     PE(p, 2i) = sin(p / 10000^(2i/D)),  PE(p, 2i+1) = cos(p / 10000^(2i/D))
 
-    Each pair of features is a clock hand, so PE(p + k) is PE(p) turned by an angle that depends on k alone.
-    Of an odd width the last feature is a sine without its cosine.
+    Each pair of features is a clock hand, so PE(p + k) is PE(p) turned by an angle that depends on k alone. With an odd
+    width the last feature is a sine without its cosine.
     """
     if positions < 1 or width < 1:
         raise ValueError(f"a table of {positions} positions and width {width}; both must be at least 1")

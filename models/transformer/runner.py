@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from models.decoding import BeamStep, DecodedStep, Decoding, Found, LengthPenalty, Watch
+from models.decoding import BeamAnswer, BeamStep, DecodedStep, Decoding, LengthPenalty, Watch
 from models.matrix_products import MatrixProducts
 from models.placement import dtype_of, input_device
 from models.transformer.generation import NextToken, beam_search, chooser, extend, greedy, likeliest
@@ -149,8 +149,8 @@ class OwnRunner:
         def seen(logits: Tensor) -> Tensor:
             token = choose(logits)
             scores = likeliest(logits / how.temperature, top_k=how.top_k, top_p=how.top_p) if how.sampled else logits
-            kept = 0 if ask.cache is None else ask.cache.nbytes
-            watch(DecodedStep(logits[0], scores[0], int(token), flops, kept))
+            cache_bytes = 0 if ask.cache is None else ask.cache.nbytes
+            watch(DecodedStep(logits[0], scores[0], int(token), flops, cache_bytes))
             return token
 
         return extend(asked, begun, seen, new_tokens=new_tokens, end=self.end)
@@ -164,8 +164,8 @@ class OwnRunner:
         for read in range(1, ids.shape[1] + 1):
             with MatrixProducts() as counted:
                 logits = ask(ids[:, :read])
-            kept = 0 if ask.cache is None else ask.cache.nbytes
-            watch(DecodedStep(logits[0], logits[0], int(logits[0].argmax()), counted.flops, kept))
+            cache_bytes = 0 if ask.cache is None else ask.cache.nbytes
+            watch(DecodedStep(logits[0], logits[0], int(logits[0].argmax()), counted.flops, cache_bytes))
 
     @torch.inference_mode()
     def search(
@@ -176,14 +176,14 @@ class OwnRunner:
         new_tokens: int,
         length_penalty: float | None = None,
         watch: Callable[[BeamStep], None],
-    ) -> Found:
+    ) -> BeamAnswer:
         """Search with beams for the text after ids [1, T]; see `models.loaded.Runner.search`."""
         ask, begun = self.begin(ids)
         penalty = self.length_penalty if length_penalty is None else length_penalty
         text, score = beam_search(
             ask, begun, new_tokens=new_tokens, beams=beams, end=self.end, length_penalty=penalty, watch=watch
         )
-        return Found(tuple(text[begun.shape[1] :].tolist()), score, open_could_win=True)
+        return BeamAnswer(tuple(text[begun.shape[1] :].tolist()), score, open_could_win=True)
 
     def predict(self, hidden: Tensor) -> Tensor:
         """Turn hidden states [..., D], in any dtype, into logits [..., V]."""

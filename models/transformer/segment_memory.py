@@ -7,7 +7,7 @@ hidden = read_segments(decoder, ids, segment=16, memory=16)  # as decoder(ids), 
 A layer's queries are the segment's tokens alone; its keys and values are made of the memory and of the segment. The
 memory is what the layer's attention read of earlier segments, cut off from their gradients. With a memory as long as
 the text a relative decoder gives what it gives in one pass. With L layers and a memory of M tokens, as long as a
-segment, a token depends on tokens up to L M before its segment: what the memory holds has read the segment before.
+segment, a token depends on tokens up to L M before its segment: the tokens in the memory have read the segment before.
 
 Positions must be distances (XL, T5, ALiBi, Shaw, RoPE) or none: a table of absolute positions begins anew with each
 segment, so that a token of the memory and a token of the segment share a place.
@@ -87,21 +87,21 @@ def joined(maps: Sequence[Tensor]) -> Tensor:
 
     A key that a query's segment does not hold in its memory has the weight 0.
     """
-    tokens = sum(one.shape[2] for one in maps)
+    tokens = sum(segment.shape[2] for segment in maps)
     whole = maps[0].new_zeros(*maps[0].shape[:2], tokens, tokens)
     end = 0
-    for one in maps:
-        start, end = end, end + one.shape[2]
-        whole[:, :, start:end, end - one.shape[3] : end] = one
+    for segment in maps:
+        start, end = end, end + segment.shape[2]
+        whole[:, :, start:end, end - segment.shape[3] : end] = segment
     return whole
 
 
 def reach(*, layers: int, segment: int, memory: int, place: int) -> int:
     """Count the tokens before `place` (from 0) that its last hidden state can depend on.
 
-    Of its own segment all before it; M before the segment's start in the last layer; and for each layer below, the
-    whole segments that those M tokens stand in, for what they wrote there they wrote with a memory of their own. So it
-    is L M before the segment where M is as long as a segment or some segments, and nothing where M = 0.
+    They are all earlier tokens of its segment, M tokens before the segment in the last layer, and per lower layer the
+    whole segments that these M tokens lie in: they were read with a memory too. That is L M tokens before the segment
+    where M is as long as a segment or some segments, and nothing where M = 0.
     """
     start = place // segment * segment
     further = (layers - 1) * -(-memory // segment) * segment + memory

@@ -67,8 +67,8 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Each token attends to those before it, and predicts the next (Radford et al. 2018); with a source it attends to
-    that too (Vaswani et al. 2017, section 3.1)."""
+    """Each token attends to the tokens before it, and predicts the next (Radford et al. 2018); with a source it attends
+    to the source too (Vaswani et al. 2017, section 3.1)."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class Decoder(nn.Module):
         texts: Tensor | None = None,
         restart: bool = True,
     ) -> Tensor:
-        """The last hidden state, of which `logits` makes predictions.
+        """The last hidden state, from which `logits` makes predictions.
 
         ids [B, Q], what the decoder reads: in training the whole target, shifted (teacher forcing, `shift_right`);
         keep [B, Q] boolean, True on real tokens; source [B, T, D], the encoder's last hidden state, source_keep [B, T];
@@ -123,8 +123,8 @@ class Decoder(nn.Module):
         across = {} if source is None else {"source": source, "source_mask": source_mask(source_keep, source)}
         for index, layer in enumerate(self.layers):
             past = None if cache is None else cache.layers[index]
-            kept = None if memory is None else memory.layers[index]
-            x = layer(x, mask=mask, bias=bias, keep=keep, past=past, memory=kept, **across)
+            layer_memory = None if memory is None else memory.layers[index]
+            x = layer(x, mask=mask, bias=bias, keep=keep, past=past, memory=layer_memory, **across)
         if self.final_norm is not None:
             x = self.final_norm(x, keep=keep)
         return x

@@ -30,7 +30,7 @@ def config(shape: Shape, *, vocabulary: int) -> TransformerConfig:
 
 def network(config: TransformerConfig, *, seed: int = 0) -> Encoder | Decoder | EncoderDecoder:
     """Build an untrained network in eval mode; a seed gives the same random weights every time."""
-    own = build(config)
+    built = build(config)
     # Not torch.manual_seed: two threads that build at once would draw from one generator, each other's numbers.
-    initialise(own, config, generator=torch.Generator().manual_seed(seed))
-    return own.eval().requires_grad_(False)
+    initialise(built, config, generator=torch.Generator().manual_seed(seed))
+    return built.eval().requires_grad_(False)

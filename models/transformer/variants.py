@@ -40,21 +40,21 @@ def under(network: Network, config: TransformerConfig, *, seed: int) -> tuple[Ne
 
     Returns the new network in eval mode, and the share of its parameters that was drawn, from 0 to 1.
     """
-    own = MaskedLanguageModel(config) if isinstance(network, MaskedLanguageModel) else build(config)
-    old, parameters = network.state_dict(), dict(own.named_parameters())  # of a shared tensor the first name alone
-    kept = {}
-    for name, tensor in (parameters | dict(own.named_buffers())).items():
+    variant = MaskedLanguageModel(config) if isinstance(network, MaskedLanguageModel) else build(config)
+    old, parameters = network.state_dict(), dict(variant.named_parameters())  # of a shared tensor the first name alone
+    taken = {}
+    for name, tensor in (parameters | dict(variant.named_buffers())).items():
         source = _source(name, config)
         fits = source in old and old[source].shape == tensor.shape
         if fits and _means_the_same(name, network.config, config):
-            kept[name] = old[source]
-    if not parameters.keys() <= kept.keys():
-        initialise(own, config, generator=Generator().manual_seed(seed))
-    own.load_state_dict(kept, strict=False)
+            taken[name] = old[source]
+    if not parameters.keys() <= taken.keys():
+        initialise(variant, config, generator=Generator().manual_seed(seed))
+    variant.load_state_dict(taken, strict=False)
     like = next(network.parameters())
-    drawn = sum(tensor.numel() for name, tensor in parameters.items() if name not in kept)
+    drawn = sum(tensor.numel() for name, tensor in parameters.items() if name not in taken)
     share = drawn / sum(tensor.numel() for tensor in parameters.values())
-    return own.to(like.device, like.dtype).eval().requires_grad_(False), share
+    return variant.to(like.device, like.dtype).eval().requires_grad_(False), share
 
 
 @torch.inference_mode()

@@ -43,7 +43,7 @@ _SHARD = re.compile(r"[\w-][\w.-]*\.safetensors", re.ASCII)
 
 
 @dataclass(frozen=True)
-class File:
+class ModelFile:
     """A file of a model: its name in the folder and its bytes."""
 
     name: str
@@ -62,7 +62,7 @@ class Candidate:
     """
 
     name: str
-    files: tuple[File, ...]
+    files: tuple[ModelFile, ...]
     cached_bytes: int
     config: SafeConfig
     size: ModelSize
@@ -121,7 +121,7 @@ def tokens_that_fit(candidate: Candidate, limits: Limits, *, maps: bool = False)
     return min(limits.tokens, fits)
 
 
-def choose_files(sizes: Mapping[str, int], shards: Iterable[str] = ()) -> tuple[File, ...]:
+def choose_files(sizes: Mapping[str, int], shards: Iterable[str] = ()) -> tuple[ModelFile, ...]:
     """Choose the files of a folder to read: configuration, tokenizer, safetensors. Never code, never a pickle.
 
     shards: the weight files that the index names; used where the folder has an index instead of a single weight file.
@@ -146,7 +146,7 @@ def choose_files(sizes: Mapping[str, int], shards: Iterable[str] = ()) -> tuple[
             most = format_bytes(_MOST_TOKENIZER_BYTES)
             raise ValueError(f"{name} has {format_bytes(sizes[name])}, over {most}; that is no tokenizer's")
     names = [CONFIG, *small, *weights]
-    return tuple(File(name, sizes[name]) for name in dict.fromkeys(names) if name in sizes)
+    return tuple(ModelFile(name, sizes[name]) for name in dict.fromkeys(names) if name in sizes)
 
 
 def tokenizer_of(names: Iterable[str]) -> str | None:

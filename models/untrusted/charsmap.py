@@ -28,8 +28,8 @@ _LETTERS = np.arange(1, 256, dtype=np.uint32)
 def growth(charsmap: str) -> float:
     """Return the largest weight ratio of a replacement to its key, at least 1.
 
-    charsmap: the table in base64, as tokenizer.json has it. Weights are those of models/untrusted/weight.py.
-    Raises ValueError where the table is damaged or too large.
+    charsmap: the table in base64, as tokenizer.json has it. Weights are defined in models/untrusted/weight.py. Raises
+    ValueError where the table is damaged or too large.
     """
     try:
         blob = base64.b64decode(charsmap, validate=True)

@@ -19,7 +19,7 @@ from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import WeakFileLock, build_hf_headers, hf_raise_for_status
 
 from models.formatting import format_bytes
-from models.untrusted.candidates import File
+from models.untrusted.candidates import ModelFile
 
 _PIECE = 2**18  # bytes between two looks at the stop button
 _SECONDS = 10.0  # the longest wait for an answer, and for the next byte
@@ -34,7 +34,7 @@ def storage(name: str) -> Path:
     return Path(constants.HF_HUB_CACHE).expanduser().resolve() / repo_folder_name(repo_id=name, repo_type="model")
 
 
-def is_cached(name: str, commit: str, file: File) -> bool:
+def is_cached(name: str, commit: str, file: ModelFile) -> bool:
     """Return True if the file is in the cache, complete."""
     path = storage(name) / "snapshots" / commit / file.name
     return path.is_file() and path.stat().st_size == file.size
@@ -43,7 +43,7 @@ def is_cached(name: str, commit: str, file: File) -> bool:
 def download(
     name: str,
     commit: str,
-    file: File,
+    file: ModelFile,
     *,
     progress: OnProgress = lambda done: None,
     stop: Stop = lambda: False,
@@ -75,7 +75,7 @@ def download(
     hf_hub_download(name, file.name, revision=commit)  # links it into the snapshot
 
 
-def _read(address: str, blob: Path, file: File, *, progress: OnProgress, stop: Stop) -> None:
+def _read(address: str, blob: Path, file: ModelFile, *, progress: OnProgress, stop: Stop) -> None:
     """Download into BLOB.incomplete; rename it to BLOB once it is complete and has the hash that BLOB's name is."""
     partial = blob.with_name(f"{blob.name}.incomplete")
     done = partial.stat().st_size if partial.exists() else 0
@@ -107,12 +107,12 @@ def _read(address: str, blob: Path, file: File, *, progress: OnProgress, stop: S
     os.replace(partial, blob)
 
 
-def _heed(stop: Stop, file: File, *, done: int) -> None:
+def _heed(stop: Stop, file: ModelFile, *, done: int) -> None:
     if stop():
         raise ValueError(f"Stopped after {_of(done, file)}; what is there is kept, and the next try goes on from it")
 
 
-def _of(done: int, file: File) -> str:
+def _of(done: int, file: ModelFile) -> str:
     return f"{format_bytes(done)} of {format_bytes(file.size)} of {file.name}"
 
 

@@ -39,7 +39,7 @@ from models.untrusted.candidates import (
     MOST_INDEX_BYTES,
     WEIGHTS,
     Candidate,
-    File,
+    ModelFile,
     choose_files,
     notes_on,
     tokenizer_of,
@@ -130,9 +130,9 @@ def fetch(
 
 def cached() -> tuple[str, ...]:
     """Return the names of the hub's models that are in the local cache with their weights."""
-    found = Path(constants.HF_HUB_CACHE).glob("models--*--*/snapshots/*/config.json")
+    configs = Path(constants.HF_HUB_CACHE).glob("models--*--*/snapshots/*/config.json")
     whole = {
-        path.parents[2].name for path in found if (path.parent / WEIGHTS).exists() or (path.parent / INDEX).exists()
+        path.parents[2].name for path in configs if (path.parent / WEIGHTS).exists() or (path.parent / INDEX).exists()
     }
     return tuple(sorted(name.removeprefix("models--").replace("--", "/", 1) for name in whole))
 
@@ -251,7 +251,7 @@ def _cached_listing(id: HubId) -> _Listing | None:
     return _Listing(commit, sizes, online=False) if whole else None
 
 
-def _to_look_at(sizes: Mapping[str, int]) -> Iterator[File]:
+def _to_look_at(sizes: Mapping[str, int]) -> Iterator[ModelFile]:
     """Yield the files that a description needs: config.json, and the index where weights lie in several files.
 
     Raises ValueError for a model that can be refused by its file names and sizes alone, before anything is fetched.
@@ -261,7 +261,7 @@ def _to_look_at(sizes: Mapping[str, int]) -> Iterator[File]:
         if name == CONFIG or _sharded(sizes):
             if sizes[name] > most:
                 raise ValueError(f"{name} has {sizes[name]:,} bytes, over {most:,}; that is no model's")
-            yield File(name, sizes[name])
+            yield ModelFile(name, sizes[name])
 
 
 def _sharded(sizes: Mapping[str, int]) -> bool:

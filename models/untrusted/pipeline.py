@@ -353,9 +353,9 @@ def _added(tokens: Any) -> list[dict[str, Any]]:
         raise ValueError(f"tokenizer.json adds {count} tokens, over {MOST_ADDED:,}; no published model needs that")
     flags = ("single_word", "lstrip", "rstrip", "normalized", "special")
     fields: _Fields = {"id": _id, "content": _word(LONGEST_TOKEN), **dict.fromkeys(flags, _flag)}
-    kept = []
+    added = []
     for token in tokens:
         if not isinstance(token, dict) or not {"id", "content"} <= token.keys():
             raise ValueError(f"tokenizer.json adds {ascii(token)[:60]}, which is no token")
-        kept.append(_known(token, fields, "a token that tokenizer.json adds"))
-    return kept
+        added.append(_known(token, fields, "a token that tokenizer.json adds"))
+    return added

@@ -1,8 +1,8 @@
 """The regular expressions by which published tokenizers split and replace; no others are accepted.
 
-A regular expression can take minutes on one text and a millisecond on all others: `(a+)+$` reads a sentence at once
-and never ends on "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!". A trial cannot show this, so only known expressions pass: those
-that transformers builds by itself, those of widespread models, and any single class of characters, repeated or not.
+A regular expression can take minutes on one text and a millisecond on all others: `(a+)+$` reads a sentence at once and
+never ends on "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!". A trial cannot show this, so only known expressions pass: expressions
+that transformers builds by itself or that widespread models use, and any single class of characters, repeated or not.
 """
 
 from __future__ import annotations

@@ -106,10 +106,10 @@ def pasted(text: str, *, limits: Limits = UNLIMITED) -> SafeConfig:
             "The text names no model_type, such as 'llama'; paste the whole config.json of a transformers model"
         )
     unquantised = {name: value for name, value in raw.items() if name not in _QUANTISED}
-    found = _checked(unquantised, limits=limits)
+    safe = _checked(unquantised, limits=limits)
     if any(raw.get(name) for name in _QUANTISED):
-        found = replace(found, ignored=(*found.ignored, "quantised weights"))
-    return found
+        safe = replace(safe, ignored=(*safe.ignored, "quantised weights"))
+    return safe
 
 
 def _checked(raw: Mapping[str, Any], *, limits: Limits) -> SafeConfig:
@@ -196,7 +196,7 @@ def _check_finite(config: Any) -> None:
 
 
 def _check_sizes(config: Any) -> None:
-    """Raise ValueError for a negative size among those that every transformer has, and for counts that do not fit."""
+    """Raise ValueError where a size that every transformer has is negative, and for counts that do not fit."""
     for part in (config, *(getattr(config, name, None) for name in config.sub_configs)):
         for name in _SIZES:
             size = getattr(part, name, None)
@@ -211,14 +211,14 @@ def _short(number: int) -> str:
 
 
 def _described(value: Any) -> Any:
-    """Keep the fields that describe the architecture, at any depth; drop private fields and those that choose code."""
+    """Keep the fields that describe the architecture, at any depth; drop private fields and fields that choose code."""
     if isinstance(value, list):
         return [_described(item) for item in value]
     if not isinstance(value, dict):
         return value
     dropped = _IGNORED.keys() | _IGNORED_SILENTLY
-    kept = (key for key in value if key not in dropped and (key == _NOT_FINITE or not key.startswith("_")))
-    return {key: _described(value[key]) for key in kept}
+    names = (key for key in value if key not in dropped and (key == _NOT_FINITE or not key.startswith("_")))
+    return {key: _described(value[key]) for key in names}
 
 
 def _architecture(config: Any, raw: Mapping[str, Any]) -> type[PreTrainedModel]:
@@ -229,12 +229,12 @@ def _architecture(config: Any, raw: Mapping[str, Any]) -> type[PreTrainedModel]:
         if not (isinstance(named, type) and issubclass(named, PreTrainedModel)):
             raise ValueError(_not_ours(raw))
         if getattr(named, "config_class", None) is type(config):
-            own: type[PreTrainedModel] = named
-            return own
+            declared: type[PreTrainedModel] = named
+            return declared
     if type(config) not in MODEL_MAPPING:
         raise ValueError(_not_ours(raw))
-    found = MODEL_MAPPING[type(config)]
-    bare: type[PreTrainedModel] = found[0] if isinstance(found, tuple | list) else found
+    listed = MODEL_MAPPING[type(config)]
+    bare: type[PreTrainedModel] = listed[0] if isinstance(listed, tuple | list) else listed
     return bare
 
 
@@ -251,8 +251,8 @@ def _not_ours(raw: Mapping[str, Any]) -> str:
 def _dtype(raw: Mapping[str, Any]) -> torch.dtype | None:
     """Look up the dtype by its name; None for a name under which torch has something else."""
     name = raw.get("dtype") or raw.get("torch_dtype")
-    found = getattr(torch, name.removeprefix("torch."), None) if isinstance(name, str) else None
-    return found if isinstance(found, torch.dtype) else None
+    dtype = getattr(torch, name.removeprefix("torch."), None) if isinstance(name, str) else None
+    return dtype if isinstance(dtype, torch.dtype) else None
 
 
 def _items(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:

@@ -51,19 +51,19 @@ def tokenizer_settings(folder: Path, *, classes: frozenset[str]) -> dict[str, An
     Raises ValueError for a known field with an impossible value.
     """
     raw = read_fields(folder, CONFIG, most=_MOST_BYTES)
-    kept = _special(raw, CONFIG, typed=True)
-    kept |= _each(raw, _SWITCHES, lambda value: value is None or isinstance(value, bool), "true or false")
-    kept |= _each(raw, _SIDES, lambda value: value in ("left", "right"), "left or right")
-    kept |= _each(raw, _WORDS, _is_word, "a word")
-    kept |= _each(raw, _NUMBERS, lambda value: _is_id(value, 1001), "a number from 0 to 1,000")
-    kept |= {name: length for name in _LENGTHS if (length := _length(raw.get(name))) is not None}
+    settings = _special(raw, CONFIG, typed=True)
+    settings |= _each(raw, _SWITCHES, lambda value: value is None or isinstance(value, bool), "true or false")
+    settings |= _each(raw, _SIDES, lambda value: value in ("left", "right"), "left or right")
+    settings |= _each(raw, _WORDS, _is_word, "a word")
+    settings |= _each(raw, _NUMBERS, lambda value: _is_id(value, 1001), "a number from 0 to 1,000")
+    settings |= {name: length for name in _LENGTHS if (length := _length(raw.get(name))) is not None}
     if isinstance(inputs := raw.get("model_input_names"), list):
-        kept["model_input_names"] = [name for name in inputs if isinstance(name, str) and name in _INPUTS]
+        settings["model_input_names"] = [name for name in inputs if isinstance(name, str) and name in _INPUTS]
     if "added_tokens_decoder" in raw:
-        kept["added_tokens_decoder"] = _decoder(raw["added_tokens_decoder"])
+        settings["added_tokens_decoder"] = _decoder(raw["added_tokens_decoder"])
     if isinstance(named := raw.get("tokenizer_class"), str) and named in classes:
-        kept["tokenizer_class"] = named
-    return kept
+        settings["tokenizer_class"] = named
+    return settings
 
 
 def special_tokens(folder: Path) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def generation_rules(folder: Path, ids: Mapping[str, int | list[int]], *, vocabu
 
 
 def known_rules(fields: Mapping[str, Any], *, needed: frozenset[int] = frozenset(), vocabulary: int) -> dict[str, Any]:
-    """Keep those rules of writing among `fields` that are within their limits; see `generation_rules`."""
-    kept: dict[str, Any] = {}
+    """Keep the rules of writing in `fields` that are within their limits; see `generation_rules`."""
+    rules: dict[str, Any] = {}
     for names, fits in (
         (_NGRAMS, lambda value: _is_id(value, 101)),
         (_LEAST, lambda value: _is_id(value, 4097)),
@@ -114,14 +114,14 @@ def known_rules(fields: Mapping[str, Any], *, needed: frozenset[int] = frozenset
         (("length_penalty",), lambda value: _is_number(value) and abs(value) <= 10),
         (("early_stopping",), lambda value: isinstance(value, bool) or value == "never"),
     ):
-        kept |= {name: fields[name] for name in names if fits(fields.get(name))}
+        rules |= {name: fields[name] for name in names if fits(fields.get(name))}
     for name in _SUPPRESSED:
         forbidden = [id for id in _listed(fields.get(name))[:MOST_ADDED] if _is_id(id, vocabulary) and id not in needed]
-        kept |= {name: forbidden} if forbidden else {}
+        rules |= {name: forbidden} if forbidden else {}
     if isinstance(words := fields.get("bad_words_ids"), list):
         fitting = [word for word in words[:MOST_BAD_WORDS] if _is_word_of_ids(word, vocabulary)]
-        kept |= {"bad_words_ids": bad} if (bad := [word for word in fitting if not needed.issuperset(word)]) else {}
-    return kept
+        rules |= {"bad_words_ids": bad} if (bad := [word for word in fitting if not needed.issuperset(word)]) else {}
+    return rules
 
 
 def _listed(value: Any) -> list[Any]:
@@ -139,23 +139,23 @@ def _is_number(value: Any) -> bool:
 
 
 def known_ids(fields: Mapping[str, Any], *, vocabulary: int) -> dict[str, int | list[int]]:
-    """Keep those token ids among `fields` that are whole numbers from 0 to below `vocabulary`."""
-    kept: dict[str, int | list[int]] = {}
+    """Keep the token ids in `fields` that are whole numbers from 0 to below `vocabulary`."""
+    ids_by_name: dict[str, int | list[int]] = {}
     for name in _TOKEN_IDS:
         value = fields.get(name)
         if isinstance(value, int) and _is_id(value, vocabulary):
-            kept[name] = value
+            ids_by_name[name] = value
         elif isinstance(value, list) and name in _SEVERAL:
-            kept |= {name: ids} if (ids := [id for id in value[:1000] if _is_id(id, vocabulary)]) else {}
-    return kept
+            ids_by_name |= {name: ids} if (ids := [id for id in value[:1000] if _is_id(id, vocabulary)]) else {}
+    return ids_by_name
 
 
 def _special(raw: Mapping[str, Any], file: str, *, typed: bool) -> dict[str, Any]:
     """Read special tokens by name; typed: mark tokens that have flags as tokenizer_config.json marks them (__type)."""
-    kept: dict[str, Any] = {}
+    tokens: dict[str, Any] = {}
     for name in _TOKENS:
         if name in raw:
-            kept[name] = None if raw[name] is None else _token(raw[name], f"{file} has {name}", typed=typed)
+            tokens[name] = None if raw[name] is None else _token(raw[name], f"{file} has {name}", typed=typed)
     for name in _LISTS:
         value = raw.get(name)
         if value is None:
@@ -165,10 +165,12 @@ def _special(raw: Mapping[str, Any], file: str, *, typed: bool) -> dict[str, Any
         _check_count(len(value), file)
         where = f"{file} has in {name}"
         if isinstance(value, list):
-            kept[name] = [_token(token, where, typed=typed or name == "additional_special_tokens") for token in value]
+            tokens[name] = [_token(token, where, typed=typed or name == "additional_special_tokens") for token in value]
         else:
-            kept[name] = {key: _token(token, where, typed=typed) for key, token in value.items() if _names_a_token(key)}
-    return kept
+            tokens[name] = {
+                key: _token(token, where, typed=typed) for key, token in value.items() if _names_a_token(key)
+            }
+    return tokens
 
 
 def _names_a_token(key: str) -> bool:
@@ -191,14 +193,16 @@ def _decoder(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{CONFIG} has added_tokens_decoder = {_short(value)}, not tokens by their ids")
     _check_count(len(value), CONFIG)
-    kept = {}
-    for key, one in value.items():
-        if not (key.isascii() and key.isdigit() and len(key) < 10 and int(key) < MOST_IDS and isinstance(one, dict)):
-            raise ValueError(f"{CONFIG} has in added_tokens_decoder {key[:60]!a}: {_short(one)}, no id with its token")
-        token = _token(one, f"{CONFIG} has in added_tokens_decoder", typed=True)
+    decoder = {}
+    for key, fields in value.items():
+        if not (key.isascii() and key.isdigit() and len(key) < 10 and int(key) < MOST_IDS and isinstance(fields, dict)):
+            raise ValueError(
+                f"{CONFIG} has in added_tokens_decoder {key[:60]!a}: {_short(fields)}, no id with its token"
+            )
+        token = _token(fields, f"{CONFIG} has in added_tokens_decoder", typed=True)
         assert isinstance(token, dict)
-        kept[key] = {name: part for name, part in token.items() if name != "__type"}
-    return kept
+        decoder[key] = {name: part for name, part in token.items() if name != "__type"}
+    return decoder
 
 
 def _each(raw: Mapping[str, Any], names: Iterable[str], fits: Callable[[Any], bool], words: str) -> dict[str, Any]:

@@ -74,8 +74,8 @@ def _head(network: Any) -> set[str]:
     if network.base_model is not network:
         return {name for name, _ in network.named_parameters() if not name.startswith(prefix)}
     output = network.get_output_embeddings()
-    own = set() if output is None else {id(parameter) for parameter in output.parameters()}
-    return {name for name, parameter in network.named_parameters() if id(parameter) in own}
+    of_output = set() if output is None else {id(parameter) for parameter in output.parameters()}
+    return {name for name, parameter in network.named_parameters() if id(parameter) in of_output}
 
 
 def _count(names: Iterable[Any], what: str) -> str:

@@ -12,7 +12,7 @@ import sys
 import torch
 
 import models
-from inspector.costs.clock import LayerShape, Measured, layer_shape, measure_shape
+from inspector.costs.clock import LayerShape, LayerTimes, layer_shape, measure_shape
 
 BASE = LayerShape(width=768, heads=12, kv_heads=12, head_width=64, ffn_width=3072, gated=False)
 
@@ -23,7 +23,7 @@ def main(lengths: list[int]) -> None:
         report(name, measure_shape(shape, lengths, repeats=3, most_bytes=4 * 10**9))
 
 
-def report(name: str, found: Measured) -> None:
+def report(name: str, found: LayerTimes) -> None:
     shape = found.shape
     print(
         f"{name}: width {shape.width}, {shape.heads} heads, FFN {shape.ffn_width}; {found.clock}, {found.repeats} runs"

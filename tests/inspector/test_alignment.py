@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerFast
 
 import models
 from inspector import maps, record
-from inspector.alignment import Axis, axes, common, numbers
+from inspector.alignment import TokenAxis, axes, common, numbers
 from models import LoadedModel
 from models.tokenizers import Encoding, encode, from_ids
 from tests.closeness import assert_close
@@ -36,11 +36,11 @@ def byte_level() -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
 
 
-def axis(model: str, text: str, *, spans: bool = True, words: bool = False) -> Axis:
+def axis(model: str, text: str, *, spans: bool = True, words: bool = False) -> TokenAxis:
     encoding = encode(byte_level(), text, max_tokens=512) if model == "bytes" else load(model).encode(text)
     if not spans:
         encoding = replace(encoding, spans=None)
-    return Axis(model, text, encoding, groups(encoding, words=words))
+    return TokenAxis(model, text, encoding, groups(encoding, words=words))
 
 
 def groups(encoding: Encoding, *, words: bool = False) -> maps.Groups:
@@ -53,7 +53,7 @@ def groups(encoding: Encoding, *, words: bool = False) -> maps.Groups:
     return maps.Groups(tuple("".join(encoding.tokens[place] for place in group) for group in members), tuple(members))
 
 
-def pieces(one: Axis, positions: tuple[int, ...]) -> list[str]:
+def pieces(one: TokenAxis, positions: tuple[int, ...]) -> list[str]:
     return [one.encoding.tokens[position] for position in positions]
 
 
@@ -144,7 +144,7 @@ def test_tokens_that_a_model_wrote_are_spelled() -> None:
     minilm = models.load("minilm")
     written = from_ids(minilm.tokenizer, minilm.encode("unbelievably good .").ids)
     assert written.spans is None
-    a = Axis("writer", "", written, groups(written))
+    a = TokenAxis("writer", "", written, groups(written))
     assert common(a, axis("bytes", "unbelievably good.")).a.labels == ("unbelievably", "good", ".")
 
 

@@ -106,7 +106,7 @@ def made(maps: np.ndarray, tokens: str, *, special: str = "[CLS] [SEP]", stream:
     return Trace("made", "a", None, encoding, (record,), (), torch.zeros(len(names), 1), target=target)
 
 
-def read_made(map_: np.ndarray, tokens: str, **how: str) -> tuple[read.Head, str]:
+def read_made(map_: np.ndarray, tokens: str, **how: str) -> tuple[read.HeadReading, str]:
     """The reading of head 0 of two, the other of which sees all keys alike; its sentences are held against the map."""
     size = len(map_)
     even = np.full((size, size), 1.0) if how.get("stream") != "decoder" else np.tril(np.ones((size, size)))

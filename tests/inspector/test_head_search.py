@@ -92,8 +92,10 @@ def test_wishes_that_mean_nothing_here_are_left_out(minilm: LoadedModel) -> None
 def test_every_wish_has_its_words() -> None:
     assert words.WISHES.keys() == find.WISHES.keys()
     for wish in find.WISHES:
-        assert "81 %" in words.fits(find.Found(3, 0, 7, 0.81), wish)
-        assert words.best(find.Found(3, 0, 7, 0.81), wish).startswith("Layer 3, head 7 does this most: ")
-        assert words.best(find.Found(3, 0, 7, 0.2), wish).startswith("No head does this much on this text. The nearest")
-    said = words.links(find.Found(3, 0, 7, 0.5), Named("it", 1, 1), Named("cat", 2, 2))
+        assert "81 %" in words.fits(find.FittingHead(3, 0, 7, 0.81), wish)
+        assert words.best(find.FittingHead(3, 0, 7, 0.81), wish).startswith("Layer 3, head 7 does this most: ")
+        assert words.best(find.FittingHead(3, 0, 7, 0.2), wish).startswith(
+            "No head does this much on this text. The nearest"
+        )
+    said = words.links(find.FittingHead(3, 0, 7, 0.5), Named("it", 1, 1), Named("cat", 2, 2))
     assert said == "Layer 3, head 7 gives the most from `it` to the 2nd `cat`: half of its attention."

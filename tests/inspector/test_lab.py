@@ -11,7 +11,7 @@ from inspector import lab
 from inspector import lab_results as read
 from inspector.plots import lab as draw
 from inspector.wording.english import lab as words
-from models.training.lab import LabReport, Result, Trial
+from models.training.lab import LabReport, LabResult, Trial
 from models.training.tiny.depth import LayerState
 from models.training.tiny.experiments import Experiment
 
@@ -19,10 +19,10 @@ TWO_SEEDS = Experiment(seeds=2, steps=20)
 NO_MAPS = {"encoder": (np.zeros((1, 10, 10), np.float32),)}
 
 
-def result(side: str, seed: int, *, losses: tuple[float, ...], exact: float = 0.5) -> Result:
+def result(side: str, seed: int, *, losses: tuple[float, ...], exact: float = 0.5) -> LabResult:
     curve = tuple(LabReport(10 * (i + 1), loss, 0.5, 0.25, 0.1) for i, loss in enumerate(losses))
     trials = (Trial(1, 0.75, exact, (1,) * 8, (1,) * 8, (1,) * 8, NO_MAPS, {}, (True,) * 8),)
-    return Result(side, TWO_SEEDS.run(side, seed=seed), curve, trials)
+    return LabResult(side, TWO_SEEDS.run(side, seed=seed), curve, trials)
 
 
 BOTH = [result(side, seed, losses=(2.0 + seed, 1.0), exact=0.2 + 0.4 * seed) for side in ("A", "B") for seed in (0, 1)]
@@ -54,7 +54,7 @@ def test_places_have_a_row_each_and_their_worst_is_told() -> None:
     row = table[(table["side"] == "A") & (table["seed"] == 1) & (table["place"] == 2)].iloc[0]
     assert (row["times"], row["right"]) == (1, 0.25)
     found = read.places(table)
-    assert found["A"] == read.Places(of=3, first=0.75, worst=(2, 0.375))
+    assert found["A"] == read.AnswerPlaces(of=3, first=0.75, worst=(2, 0.375))
     assert words.places(found, task="reverse") == (
         "A has the first of 3 digits right in 75 % of the texts; the 2nd is its worst, right in 38 %. "
         "B has every one of the 3 digits right."
@@ -114,7 +114,7 @@ def test_layers_have_a_row_for_each_measurement() -> None:
     state = LayerState("encoder", 0, gradient=0.5, size=1.0, mean=0.1, deviation=0.5, off=0.0)
     top = replace(state, layer=1, gradient=2.0)
     results = [
-        Result(
+        LabResult(
             side,
             TWO_SEEDS.run(side, seed=seed),
             (

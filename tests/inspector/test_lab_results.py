@@ -45,7 +45,7 @@ def test_progress_is_that_of_the_seed_that_is_trained_now() -> None:
         )
     ]
     found = read.progress(courses)
-    assert found == read.Progress(seed=1, step=20, steps=300, right={"A": 0.125, "B": 0.25})
+    assert found == read.SeedProgress(seed=1, step=20, steps=300, right={"A": 0.125, "B": 0.25})
     assert words.progress(found) == "Seed 1, step 20 of 300: A has 12 % of the texts right, B 25 %."
     assert read.progress(courses[-1:]) is None
 

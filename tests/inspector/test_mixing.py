@@ -22,7 +22,7 @@ def test_one_number_of_one_token(shape: str, kv_heads: int | None) -> None:
     count, width = trace.output.shape
     at = {"stream": shape, "layer": 0, "position": 1}
     ffn = mixing.ffn(blocks, loaded.network, **at)
-    assert ffn == mixing.Mixed(1, width, alone=True)
+    assert ffn == mixing.ChangedCells(1, width, alone=True)
     module = loaded.network.layers[0].ffn
     x = torch.tensor(blocks.ffn(shape, 0).input)
     other = x.clone()
@@ -31,7 +31,7 @@ def test_one_number_of_one_token(shape: str, kv_heads: int | None) -> None:
         change = (module(other[None]) - module(x[None]))[0]
     assert (change != 0).any(dim=1).tolist() == [place == 1 for place in range(count)]
     both = mixing.attention(trace, blocks, loaded.network, **at)
-    assert both == mixing.Mixed(count if shape == "encoder" else count - 1, width, alone=False)
+    assert both == mixing.ChangedCells(count if shape == "encoder" else count - 1, width, alone=False)
     said = " ".join(words.mixes(tokens=count, width=width, ffn=ffn, attention=both))
     assert f"for 1 of {count} tokens (that token alone; everywhere else exactly 0 changes)" in said
     assert f"for {both.tokens} of {count} tokens, in {width} of {width} dimensions" in said

@@ -44,7 +44,7 @@ def test_a_tied_head_and_heads_side_by_side() -> None:
     assert near.equal == near.positions == len(trace.tokens)
     rows, x = loaded.network.get_parameter(head.matrix.name).double().numpy(), head.input.astype(np.float64)
     distances = np.linalg.norm(x[:, None] - rows[None], axis=2)
-    assert near.own == ((x @ rows.T).argmax(1) == distances.argmin(1)).sum()
+    assert near.unscaled == ((x @ rows.T).argmax(1) == distances.argmin(1)).sum()
     mixed = block.mixed(trace, stream="decoder", layer=0, position=4)
     found = sharing.heads(trace, blocks.layers[0], loaded.network, mixed=mixed)
     assert found.sides < 1e-12

@@ -13,7 +13,7 @@ import torch
 
 from inspector import training as learning
 from models.training.recipes import TRANSLATOR
-from models.training.replay_file import MapKey, Replay, Sentence
+from models.training.replay_file import MapKey, Replay, ReplaySentence
 from tests.closeness import assert_close
 
 STEPS = (0, 3, 50)
@@ -23,8 +23,8 @@ STEPS = (0, 3, 50)
 def replay() -> Replay:
     generator = np.random.default_rng(1)
     sentences = (
-        Sentence("a b", "c", ("[CLS]", "a", "b", "[SEP]"), ("[CLS]", "c", "[SEP]")),
-        Sentence("a", "c d", ("[CLS]", "a", "[SEP]"), ("[CLS]", "c", "d", "[SEP]")),
+        ReplaySentence("a b", "c", ("[CLS]", "a", "b", "[SEP]"), ("[CLS]", "c", "[SEP]")),
+        ReplaySentence("a", "c d", ("[CLS]", "a", "[SEP]"), ("[CLS]", "c", "d", "[SEP]")),
     )
     maps = {}
     for number, sentence in enumerate(sentences):

@@ -21,7 +21,7 @@ from models.config_facts import attention_count
 from models.huggingface.loading import IMPLEMENTATION, shape_of
 from models.huggingface.runner import PretrainedRunner
 from models.loaded import Card
-from models.output_projection import OutputProjection, _found, find
+from models.output_projection import OutputProjection, _projections, find
 from models.transformer.multi_head import MultiHeadAttention
 from models.transformer.runner import OwnRunner
 from tests.closeness import assert_close
@@ -172,10 +172,10 @@ def test_found_once_and_forgotten_with_the_network() -> None:
     assert find(loaded) is find(replace(loaded))
     weight = find(loaded)["encoder", 0, 0].weight
     assert weight.data_ptr() == loaded.network.layers[0].attention.out.weight.data_ptr()  # a view costs nothing
-    before = len(_found)
+    before = len(_projections)
     del loaded
     gc.collect()
-    assert len(_found) < before
+    assert len(_projections) < before
 
 
 def hooks(network: nn.Module) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from inspector.atlas.opened import Atlas
 
 
 @dataclass(frozen=True, eq=False)
-class Distribution:
+class MeasureDistribution:
     """A head's measure over the texts that have it.
 
     texts: how many. counts: [BINS], of the bins between `measure.edges`. smallest, largest, mean, deviation: exact;
@@ -67,22 +67,22 @@ class Distribution:
         return bin, min(float((share * self.texts - reached[bin]) / self.counts[bin]), 1.0)
 
 
-def distribution(atlas: Atlas, measure: str, place: int) -> Distribution:
+def distribution(atlas: Atlas, measure: str, place: int) -> MeasureDistribution:
     """Read a head's measure from an atlas; ValueError for a measure that is none."""
-    own = measures.find(measure)
+    of_measure = measures.find(measure)
     at = NAMES.index(measure), place
-    found = atlas.statistics
-    texts = int(found.count[at])
-    ends = (float(found.smallest[at]), float(found.largest[at])) if texts else (float("nan"), float("nan"))
-    return Distribution(
-        measure=own,
+    statistics = atlas.statistics
+    texts = int(statistics.count[at])
+    ends = (float(statistics.smallest[at]), float(statistics.largest[at])) if texts else (float("nan"), float("nan"))
+    return MeasureDistribution(
+        measure=of_measure,
         texts=texts,
-        counts=found.histogram[at],
+        counts=statistics.histogram[at],
         smallest=ends[0],
         largest=ends[1],
-        mean=float(found.mean[at]),
-        deviation=float(found.deviation[at]),
-        correlation=float(found.correlation[at]),
+        mean=float(statistics.mean[at]),
+        deviation=float(statistics.deviation[at]),
+        correlation=float(statistics.correlation[at]),
     )
 
 

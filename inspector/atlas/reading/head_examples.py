@@ -20,7 +20,7 @@ SpansOf = Callable[[Text], Mapping[Side, Spans]]
 
 
 @dataclass(frozen=True)
-class Example:
+class TextExample:
     """A text and a head's measure on it."""
 
     text: Text
@@ -28,7 +28,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Pair:
+class StrongPair:
     """A strong weight in a text: the places of query and key among the tokens, and the weight.
 
     query_in, key_in: the text that each is a token of. query_span, key_span: its characters [start, stop) there; None
@@ -45,13 +45,13 @@ class Pair:
     key_span: Span | None = None
 
 
-def strongest(atlas: Atlas, measure: str, place: int) -> tuple[Example, ...]:
+def strongest(atlas: Atlas, measure: str, place: int) -> tuple[TextExample, ...]:
     """List the texts in which a head's measure is largest; none for a measure whose examples are not kept."""
     rows = atlas.examples(measure, place)
     return _examples(atlas, rows["text"].tolist(), rows["value"].tolist())
 
 
-def by_decile(atlas: Atlas, measure: str, place: int) -> tuple[Example, ...]:
+def by_decile(atlas: Atlas, measure: str, place: int) -> tuple[TextExample, ...]:
     """Take of a sample of all texts the middle one of each tenth, the weakest tenth first: what a head does usually.
 
     A sample of fewer than ten texts is given whole; of a measure whose examples are not kept there is none.
@@ -65,17 +65,17 @@ def by_decile(atlas: Atlas, measure: str, place: int) -> tuple[Example, ...]:
     return _examples(atlas, rows["text"].tolist(), rows["value"].tolist())
 
 
-def pairs(atlas: Atlas, place: int, spans_of: SpansOf | None = None) -> tuple[Pair, ...]:
+def pairs(atlas: Atlas, place: int, spans_of: SpansOf | None = None) -> tuple[StrongPair, ...]:
     """List a head's strongest pairs of tokens, one a text; with their characters where `spans_of` is given."""
     stream = atlas.heads["stream"].iloc[place]
     query_in: Side = "target" if atlas.manifest.shape == "encoder-decoder" and stream != "encoder" else "text"
     key_in: Side = "text" if stream == "cross" else query_in
-    found = []
+    pairs = []
     for row in atlas.pairs(place).itertuples():
         text = atlas.texts[row.text]
         spans: Mapping[Side, Spans] = {} if spans_of is None else spans_of(text)
-        found.append(
-            Pair(
+        pairs.append(
+            StrongPair(
                 text=text,
                 query=int(row.query),
                 key=int(row.key),
@@ -86,13 +86,13 @@ def pairs(atlas: Atlas, place: int, spans_of: SpansOf | None = None) -> tuple[Pa
                 key_span=_span(spans.get(key_in), row.key),
             )
         )
-    return tuple(found)
+    return tuple(pairs)
 
 
 def spans_in(loaded: LoadedModel) -> SpansOf:
     """Make a function that finds the characters of every token that a model reads.
 
-    Of a target that the model wrote itself none are known.
+    Spans are unknown for a target that the model wrote.
     """
 
     def spans_of(text: Text) -> Mapping[Side, Spans]:
@@ -104,8 +104,8 @@ def spans_in(loaded: LoadedModel) -> SpansOf:
     return spans_of
 
 
-def _examples(atlas: Atlas, ids: list[int], values: list[float]) -> tuple[Example, ...]:
-    return tuple(Example(atlas.texts[id], value) for id, value in zip(ids, values, strict=True))
+def _examples(atlas: Atlas, ids: list[int], values: list[float]) -> tuple[TextExample, ...]:
+    return tuple(TextExample(atlas.texts[id], value) for id, value in zip(ids, values, strict=True))
 
 
 def _span(spans: Spans, place: int) -> Span | None:

@@ -23,13 +23,13 @@ def better_than_offsets(atlas: Atlas, place: int, *, minimum: int = MINIMUM) -> 
     counts = atlas.relations
     if counts is None:
         return pd.DataFrame()
-    found = _of_head(atlas, place, minimum=minimum)
-    rows = [counts.relations.index(relation) for relation in found["relation"]]
-    directions = [DIRECTIONS.index(direction) for direction in found["direction"]]
-    offsets = [OFFSETS.index(offset) for offset in found["baseline_offset"]]
-    chosen = counts.offset_hits[rows, directions, 0, offsets] / found["chosen_total"].to_numpy()
-    found = found[found["chosen_share"].to_numpy() > chosen]
-    return found.sort_values(["gain", "relation"], ascending=[False, True], ignore_index=True)
+    better = _of_head(atlas, place, minimum=minimum)
+    rows = [counts.relations.index(relation) for relation in better["relation"]]
+    directions = [DIRECTIONS.index(direction) for direction in better["direction"]]
+    offsets = [OFFSETS.index(offset) for offset in better["baseline_offset"]]
+    chosen = counts.offset_hits[rows, directions, 0, offsets] / better["chosen_total"].to_numpy()
+    better = better[better["chosen_share"].to_numpy() > chosen]
+    return better.sort_values(["gain", "relation"], ascending=[False, True], ignore_index=True)
 
 
 def with_asked(atlas: Atlas, place: int, relation: str, direction: str) -> pd.DataFrame:
@@ -53,8 +53,8 @@ def _of_head(atlas: Atlas, place: int, *, minimum: int) -> pd.DataFrame:
     every = atlas.scores if minimum == MINIMUM else scores(counts, atlas.heads, minimum=minimum)
     assert every is not None  # there are counts
     site = atlas.heads.iloc[place]
-    found = every[(every[list(atlas.heads.columns)] == site).all(axis=1)]
-    return found.assign(
-        gain=found["share"] - found["baseline_share"],
-        clear=found["low"] > found["baseline_high"],
+    of_head = every[(every[list(atlas.heads.columns)] == site).all(axis=1)]
+    return of_head.assign(
+        gain=of_head["share"] - of_head["baseline_share"],
+        clear=of_head["low"] > of_head["baseline_high"],
     )

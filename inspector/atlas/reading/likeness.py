@@ -38,21 +38,25 @@ def like(means: Sequence[Matrix], *, model: int, place: int) -> pd.DataFrame:
     half of the head's measures is left out: between two texts, and of a model without W_O, some mean nothing. Raises
     ValueError for other measures and for a head that is not there.
     """
-    if any(own.ndim != 2 or own.shape[1] != len(MEASURES) for own in means):
-        raise ValueError(f"means of shapes {[own.shape for own in means]} are not of {len(MEASURES)} measures each")
+    if any(of_model.ndim != 2 or of_model.shape[1] != len(MEASURES) for of_model in means):
+        raise ValueError(
+            f"means of shapes {[of_model.shape for of_model in means]} are not of {len(MEASURES)} measures each"
+        )
     if not (0 <= model < len(means) and 0 <= place < len(means[model])):
-        raise ValueError(f"there is no head {place} of model {model} among {[len(own) for own in means]} heads")
-    models = np.repeat(np.arange(len(means)), [len(own) for own in means])
-    places = np.concatenate([np.arange(len(own)) for own in means])
+        raise ValueError(
+            f"there is no head {place} of model {model} among {[len(of_model) for of_model in means]} heads"
+        )
+    models = np.repeat(np.arange(len(means)), [len(of_model) for of_model in means])
+    places = np.concatenate([np.arange(len(of_model)) for of_model in means])
     z = standardised(np.concatenate(list(means)))  # [N, M]
-    own = int(np.flatnonzero((models == model) & (places == place))[0])
-    squares = (z - z[own]) ** 2
+    number = int(np.flatnonzero((models == model) & (places == place))[0])
+    squares = (z - z[number]) ** 2
     shared = (~np.isnan(squares)).sum(axis=1)
-    kept = (shared >= max(1, _LEAST * shared[own])) & (np.arange(len(z)) != own)
-    found = pd.DataFrame(
+    comparable = (shared >= max(1, _LEAST * shared[number])) & (np.arange(len(z)) != number)
+    distances = pd.DataFrame(
         {"model": models, "place": places, "distance": np.sqrt(_mean_of_groups(squares)), "measures": shared}
     )
-    return found[kept].sort_values(["distance", "model", "place"], ignore_index=True)
+    return distances[comparable].sort_values(["distance", "model", "place"], ignore_index=True)
 
 
 def standardised(means: Matrix) -> Matrix:
@@ -63,8 +67,8 @@ def standardised(means: Matrix) -> Matrix:
     difference = means - middle
     spread = np.sqrt(np.where(known, difference**2, 0.0).sum(axis=0) / count)
     flat = spread <= _FLAT * np.maximum(np.abs(middle), 1.0)
-    found: Matrix = np.where(flat, np.nan, difference / np.where(flat, 1.0, spread))
-    return found
+    standard: Matrix = np.where(flat, np.nan, difference / np.where(flat, 1.0, spread))
+    return standard
 
 
 def _mean_of_groups(squares: Matrix) -> Matrix:
@@ -77,5 +81,5 @@ def _mean_of_groups(squares: Matrix) -> Matrix:
 def _known_mean(values: Matrix) -> Matrix:
     known = ~np.isnan(values)
     count = known.sum(axis=1)
-    found: Matrix = np.where(count > 0, np.where(known, values, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan)
-    return found
+    mean: Matrix = np.where(count > 0, np.where(known, values, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan)
+    return mean

@@ -132,11 +132,11 @@ def find(asked: str, *, among: Sequence[str]) -> str | None:
 
 
 def _offset(text: str) -> str | None:
-    found = _OFFSET.search(text)
-    if found is None:
+    match = _OFFSET.search(text)
+    if match is None:
         return None
-    number = _NUMBERS.get(found[1]) or int(found[1])
-    return offset_name(-number if found[2] in _BACK else number)
+    number = _NUMBERS.get(match[1]) or int(match[1])
+    return offset_name(-number if match[2] in _BACK else number)
 
 
 def _score(words: Sequence[str], key: str, direction: str) -> float:
@@ -145,6 +145,6 @@ def _score(words: Sequence[str], key: str, direction: str) -> float:
     if relation and way != direction:
         return 0
     name = relation or key
-    own = {*(_RELATIONS if relation else _MEASURES).get(name, "").split(), name}
-    hits = sum(word in own and word not in _COMMON for word in words)
-    return hits and hits - len(own) / 1000 - (0 if relation else NAMES.index(key) / 1e6)
+    named = {*(_RELATIONS if relation else _MEASURES).get(name, "").split(), name}
+    hits = sum(word in named and word not in _COMMON for word in words)
+    return hits and hits - len(named) / 1000 - (0 if relation else NAMES.index(key) / 1e6)

@@ -18,7 +18,7 @@ UNUSUAL = 0.9  # of all texts
 class Standing:
     """A head's measure on a text, and the share of an atlas's texts in which it is surely smaller, or surely larger.
 
-    texts: how many have the measure. share: 0..1, of the texts with less where `more`, else of those with more.
+    texts: how many have the measure. share: 0..1, of the texts with less where `more`, else of the texts with more.
     """
 
     measure: Measure

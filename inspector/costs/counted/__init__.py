@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.costs.counted.counting import Counted
+    from inspector.costs.counted.counting import CountedCosts
 
 
-def count(config: Any, *, on_progress: Callable[[int, int], object] | None = None) -> Counted:
+def count(config: Any, *, on_progress: Callable[[int, int], object] | None = None) -> CountedCosts:
     """Count the FLOPs and parameters of a model from its configuration, by running its code without weights.
 
-    config: of the project's Transformer, or of transformers. What the model's code multiplies is counted, whatever a
-    mask hides of it. Experts are counted as many as a token chooses. on_progress: is called with the lengths that are
+    config: of the project's Transformer, or of transformers. Every product that the model's code makes is counted,
+    whatever a mask hides of it. Experts are counted as many as a token chooses. on_progress: is called with the lengths that are
     counted, and how many there will be; what it raises ends the count.
 
     Raises ValueError for a configuration that no model can be built from, or whose code does not run.

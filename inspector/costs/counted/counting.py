@@ -16,10 +16,10 @@ from inspector.costs.counted import parameters, subject
 from inspector.costs.counted.components import KINDS
 from inspector.costs.counted.masks import MaskRule
 from inspector.costs.counted.polynomials import Basis, Lengths, evaluate, fit
-from inspector.costs.counted.roles import Role, assign
-from inspector.costs.counted.rows import Row
-from inspector.costs.counted.subject import NoCacheError, Subject
-from inspector.costs.counted.tracing import Product
+from inspector.costs.counted.roles import ProductRole, assign
+from inspector.costs.counted.rows import CostPlace
+from inspector.costs.counted.subject import MetaModel, NoCacheError
+from inspector.costs.counted.tracing import TracedProduct
 from models.attention import Stream
 from models.huggingface.block_sparse import longest_in_full
 from models.loaded import Shape
@@ -29,7 +29,7 @@ OnProgress = Callable[[int, int], object]
 MOST_TOKENS = 10**9
 _FITTED = (6, 9, 14, 23)  # lengths; three make a parabola, the fourth proves it
 _LOCAL = re.compile(r"window|chunk|block_size|radius|local_attention|index_topk|lsh_|segment_means")
-_STAND_INS = (6, 16)  # short widths, told apart by themselves, a half or one more or less
+_STAND_INS = (6, 16)  # short widths, distinguishable from their halves and neighbours
 _MASKED = (20, 19)  # tokens of source and target, of which masks are looked at
 _LONGEST_LOOP = 700  # tokens, where a loop over them makes more products the longer the text is
 
@@ -39,11 +39,11 @@ class Formula:
     """A polynomial for each row. rows: the coefficients, in the order of the basis' terms."""
 
     basis: Basis
-    rows: Mapping[Row, tuple[int, ...]]
+    rows: Mapping[CostPlace, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedCosts:
     """The costs of a model, counted by running its own code on the meta device.
 
     shape: the model's. parameters: the sum of `numel` over its parameters, shared ones once. formula: of one forward;
@@ -53,8 +53,8 @@ class Counted:
     shape: Shape
     parameters: int
     formula: Formula | None
-    _parameters: Mapping[Row, int] = field(repr=False)
-    _order: tuple[Row, ...] = field(repr=False)
+    _parameters: Mapping[CostPlace, int] = field(repr=False)
+    _order: tuple[CostPlace, ...] = field(repr=False)
     _model: _Model = field(repr=False, compare=False)
 
     def table(self, *, tokens: int = 128, target_tokens: int | None = None) -> pd.DataFrame:
@@ -79,7 +79,7 @@ class Counted:
         if not self._keeps:
             return None
         if formula is None:
-            rows: Mapping[Row, int] = self._model.count(lengths, step=True)
+            rows: Mapping[CostPlace, int] = self._model.count(lengths, step=True)
         else:
             rows = {row: evaluate(formula.basis, of, lengths) for row, of in formula.rows.items()}
         return _table(tuple(rows), rows, {})
@@ -107,7 +107,7 @@ class Counted:
             return None, False
 
     def needed(self, *, tokens: int = 128, target_tokens: int | None = None) -> pd.DataFrame:
-        """FLOPs of scores and mix beside those that their masks leave, a row per stream, layer and component.
+        """FLOPs of scores and mix beside the FLOPs that their masks leave, a row per stream, layer and component.
 
         Code that multiplies every query with every key and hides a part afterwards computes more than it needs: twice
         as much under a causal mask, n over w times as much in a window of w. Columns: stream, layer, component (scores
@@ -118,7 +118,7 @@ class Counted:
         Raises ValueError for a number below 1 or over 10^9.
         """
         lengths = self._lengths(tokens, target_tokens)
-        flops, rules, found = self._flops(lengths), self._rules, []
+        flops, rules, needed = self._flops(lengths), self._rules, []
         for row in self._order:
             if row.component in ("scores", "mix") and row in flops:
                 rule = rules.get((row.stream, row.layer))
@@ -128,15 +128,15 @@ class Counted:
                 if rule is not None and self._is_of_pairs(row):
                     left = flops[row] // (queries * keys) * rule.pairs(queries, keys)
                 known = (None, None, 0) if left is None or rule is None else (left, rule.kind, rule.width)
-                found.append((row.stream, row.layer, row.component, flops[row], *known))
+                needed.append((row.stream, row.layer, row.component, flops[row], *known))
         columns = ["stream", "layer", "component", "flops", "needed", "mask", "width"]
-        return pd.DataFrame(found, columns=columns).astype({"layer": "Int64", "needed": "Int64"})
+        return pd.DataFrame(needed, columns=columns).astype({"layer": "Int64", "needed": "Int64"})
 
     @cached_property
     def _rules(self) -> Mapping[tuple[Stream, int | None], MaskRule | None]:
         return self._model.rules()
 
-    def _is_of_pairs(self, row: Row) -> bool:
+    def _is_of_pairs(self, row: CostPlace) -> bool:
         """Tell a row that costs the same for every pair of a query and a key, and nothing else."""
         if self.formula is None or self.formula.basis != Basis(self.formula.basis.lengths, self.formula.basis.degree):
             return False
@@ -184,7 +184,7 @@ class Counted:
         Columns: tokens, target_tokens, stream, part, component, flops.
         """
         groups = dict.fromkeys((row.stream, row.part, row.component) for row in self._order)
-        found = []
+        rows = []
         for pair in [self._lengths(*(length if isinstance(length, tuple) else (length, None))) for length in lengths]:
             sums = dict.fromkeys(groups, 0)
             if self.formula is None:
@@ -193,8 +193,8 @@ class Counted:
             else:
                 for group, coefficients in self._grouped.items():
                     sums[group] = evaluate(self.formula.basis, coefficients, pair)
-            found += [(pair[0], pair[-1], *group, flops) for group, flops in sums.items() if flops]
-        return pd.DataFrame(found, columns=["tokens", "target_tokens", "stream", "part", "component", "flops"])
+            rows += [(pair[0], pair[-1], *group, flops) for group, flops in sums.items() if flops]
+        return pd.DataFrame(rows, columns=["tokens", "target_tokens", "stream", "part", "component", "flops"])
 
     @cached_property
     def _grouped(self) -> Mapping[tuple[Stream, str, str], tuple[int, ...]]:
@@ -204,7 +204,7 @@ class Counted:
             groups[row.stream, row.part, row.component].append(coefficients)
         return {group: tuple(sum(column) for column in zip(*rows, strict=True)) for group, rows in groups.items()}
 
-    def _flops(self, lengths: Lengths) -> Mapping[Row, int]:
+    def _flops(self, lengths: Lengths) -> Mapping[CostPlace, int]:
         if self.formula is None:
             return self._model.count(lengths)
         return {row: evaluate(self.formula.basis, of, lengths) for row, of in self.formula.rows.items()}
@@ -217,7 +217,7 @@ class Counted:
         return (tokens, target) if self.shape == "encoder-decoder" else (tokens,)
 
 
-def counted_of(config: Any, *, on_progress: OnProgress | None = None) -> Counted:
+def counted_of(config: Any, *, on_progress: OnProgress | None = None) -> CountedCosts:
     """Count a model from its configuration (see `inspector.costs.count`)."""
     return _Model(config).counted(on_progress)
 
@@ -228,22 +228,22 @@ class _Model:
     def __init__(self, config: Any) -> None:
         self.config = config
         self.local = sorted(_local(config))
-        self._subjects: dict[int, Subject] = {}
+        self._subjects: dict[int, MetaModel] = {}
         self._loops = False  # more products in a longer text
-        self._counts: dict[tuple[Lengths, bool], Mapping[Row, int]] = {}
-        self._roles: dict[bool, tuple[list[Product], list[Role]]] = {}
+        self._counts: dict[tuple[Lengths, bool], Mapping[CostPlace, int]] = {}
+        self._roles: dict[bool, tuple[list[TracedProduct], list[ProductRole]]] = {}
 
-    def counted(self, on_progress: OnProgress | None) -> Counted:
+    def counted(self, on_progress: OnProgress | None) -> CountedCosts:
         original = self.subject(0)
         formula = self.derive(on_progress=on_progress)
         products, roles = self._named(step=False)
-        own = parameters.rows(original.network, products, roles, output=original.output)
-        order = list(dict.fromkeys([*self._rows(products, roles), *own]))
+        by_row = parameters.rows(original.network, products, roles, output=original.output)
+        order = list(dict.fromkeys([*self._rows(products, roles), *by_row]))
         order.sort(key=_turn)
         total = sum(parameter.numel() for parameter in original.network.network.parameters())
-        return Counted(original.shape, total, formula, own, tuple(order), self)
+        return CountedCosts(original.shape, total, formula, by_row, tuple(order), self)
 
-    def subject(self, tokens: int) -> Subject:
+    def subject(self, tokens: int) -> MetaModel:
         """The network that reads a text of this length."""
         longest = max(self._subjects, default=-1)
         if longest < 0:
@@ -254,13 +254,13 @@ class _Model:
             longest = tokens
         return self._subjects[longest]
 
-    def count(self, lengths: Lengths, *, step: bool = False) -> Mapping[Row, int]:
+    def count(self, lengths: Lengths, *, step: bool = False) -> Mapping[CostPlace, int]:
         """Count one length, by running it."""
         if (lengths, step) not in self._counts:
             self._counts[lengths, step] = self._count(lengths, step=step)
         return self._counts[lengths, step]
 
-    def _count(self, lengths: Lengths, *, step: bool) -> Mapping[Row, int]:
+    def _count(self, lengths: Lengths, *, step: bool) -> Mapping[CostPlace, int]:
         named, roles = self._named(step=step)
         if set(lengths) == {_FITTED[0]}:
             return self._rows(named, roles)
@@ -277,7 +277,7 @@ class _Model:
         shape = self.subject(0).shape
         two = shape == "encoder-decoder"
         degree = 1 if step else 2
-        counts: dict[Lengths, Mapping[Row, int]] = {}
+        counts: dict[Lengths, Mapping[CostPlace, int]] = {}
         plain = Basis(2 if two else 1, degree)
         for lengths, bases in self._stages(plain):
             for done, at in enumerate(lengths):
@@ -330,7 +330,7 @@ class _Model:
         else:
             yield [*((n, b) for n in more), *((b, n) for n in more), *((n, n + 2) for n in more)], bases
 
-    def _named(self, *, step: bool) -> tuple[list[Product], list[Role]]:
+    def _named(self, *, step: bool) -> tuple[list[TracedProduct], list[ProductRole]]:
         """The products of a short text and their roles."""
         if step not in self._roles:
             lengths = (_FITTED[0],) * (2 if self.subject(0).shape == "encoder-decoder" else 1)
@@ -341,7 +341,7 @@ class _Model:
     def rules(self) -> dict[tuple[Stream, int | None], MaskRule | None]:
         """Find the mask of every layer's attention; None where it is no rule that is known.
 
-        The masks are those of a short text, with windows short enough to be seen in it.
+        The masks are a short text's, with windows short enough to be seen in it.
         """
         if isinstance(self.config, TransformerConfig):
             return self._own_rules(self.config)
@@ -349,15 +349,15 @@ class _Model:
         if len(stand_ins) < len(self.local):
             return {}
         model = _Model(_replaced(self.config, stand_ins))
-        own = model.subject(_MASKED[0])
-        lengths = _MASKED if own.shape == "encoder-decoder" else _MASKED[:1]
-        products = subject.run(own, lengths, roles=True, masks=True).products
-        found: dict[tuple[Stream, int | None], MaskRule | None] = {}
+        stand_in = model.subject(_MASKED[0])
+        lengths = _MASKED if stand_in.shape == "encoder-decoder" else _MASKED[:1]
+        products = subject.run(stand_in, lengths, roles=True, masks=True).products
+        rules: dict[tuple[Stream, int | None], MaskRule | None] = {}
         for product, role in zip(products, model._assign(products), strict=True):
             if "mix" in dict(role.shares):
                 rule, place = _true_width(product.mask, stand_ins), (role.stream, role.layer)
-                found[place] = rule if found.get(place, rule) == rule else None
-        return found
+                rules[place] = rule if rules.get(place, rule) == rule else None
+        return rules
 
     def _own_rules(self, config: TransformerConfig) -> dict[tuple[Stream, int | None], MaskRule | None]:
         rows = {
@@ -371,30 +371,30 @@ class _Model:
         rules["encoder"] = causal if config.shape == "encoder" and config.is_causal else plain
         return {(stream, layer): rules[stream] for stream, layer in rows}
 
-    def _assign(self, products: list[Product]) -> list[Role]:
-        own = self.subject(0)
-        return assign(products, shape=own.shape, output=own.output)
+    def _assign(self, products: list[TracedProduct]) -> list[ProductRole]:
+        original = self.subject(0)
+        return assign(products, shape=original.shape, output=original.output)
 
     @staticmethod
-    def _rows(products: Sequence[Product], roles: Sequence[Role]) -> dict[Row, int]:
+    def _rows(products: Sequence[TracedProduct], roles: Sequence[ProductRole]) -> dict[CostPlace, int]:
         """The FLOPs of each row."""
-        found: dict[Row, int] = defaultdict(int)
+        flops_of: dict[CostPlace, int] = defaultdict(int)
         for product, role in zip(products, roles, strict=True):
             left = product.flops
             for component, share in role.shares[:-1]:
                 flops = int(share * product.flops)
-                found[Row(role.stream, role.layer, role.part, component)] += flops
+                flops_of[CostPlace(role.stream, role.layer, role.part, component)] += flops
                 left -= flops
-            found[Row(role.stream, role.layer, role.part, role.shares[-1][0])] += left
-        return dict(found)
+            flops_of[CostPlace(role.stream, role.layer, role.part, role.shares[-1][0])] += left
+        return dict(flops_of)
 
 
-def _fitted(basis: Basis, counts: Mapping[Lengths, Mapping[Row, int]]) -> dict[Row, tuple[int, ...]] | None:
-    rows = dict.fromkeys(row for found in counts.values() for row in found)
+def _fitted(basis: Basis, counts: Mapping[Lengths, Mapping[CostPlace, int]]) -> dict[CostPlace, tuple[int, ...]] | None:
+    rows = dict.fromkeys(row for by_row in counts.values() for row in by_row)
     known: dict[tuple[int, ...], tuple[int, ...] | None] = {}  # equal layers count equally
-    fits: dict[Row, tuple[int, ...]] = {}
+    fits: dict[CostPlace, tuple[int, ...]] = {}
     for row in rows:
-        values = tuple(found.get(row, 0) for found in counts.values())
+        values = tuple(by_row.get(row, 0) for by_row in counts.values())
         if values not in known:
             known[values] = fit(basis, dict(zip(counts, values, strict=True)))
         if (coefficients := known[values]) is None:
@@ -403,38 +403,40 @@ def _fitted(basis: Basis, counts: Mapping[Lengths, Mapping[Row, int]]) -> dict[R
     return fits
 
 
-def _match(products: list[Product], named: list[Product], roles: list[Role]) -> list[Role] | None:
-    """Give products the roles of those of another length, made by the same module; None where that leaves a doubt."""
+def _match(
+    products: list[TracedProduct], named: list[TracedProduct], roles: list[ProductRole]
+) -> list[ProductRole] | None:
+    """Give products the roles of the same module's products at another length; None where a doubt is left."""
     if [product.path for product in products] == [product.path for product in named]:
         return roles
-    by_path: dict[tuple[str, Any], list[Role]] = defaultdict(list)
+    by_path: dict[tuple[str, Any], list[ProductRole]] = defaultdict(list)
     for product, role in zip(named, roles, strict=True):
         by_path[product.path, product.layer].append(role)
-    found = []
+    matched = []
     for product in products:
         known = by_path.get((product.path, product.layer), [])
         if len(set(known)) != 1:
             return None
-        found.append(known[0])
-    return found
+        matched.append(known[0])
+    return matched
 
 
 def _replaced(config: Any, numbers: Mapping[int, int]) -> Any:
     """Copy a configuration with other widths of windows and chunks."""
-    own = deepcopy(config)
+    copy = deepcopy(config)
 
     def put(value: Any, name: str) -> Any:
         if isinstance(value, dict):
-            return {inner: put(one, str(inner)) for inner, one in value.items()}
+            return {inner: put(part, str(inner)) for inner, part in value.items()}
         if isinstance(value, list | tuple):
-            return type(value)(put(one, name) for one in value)
+            return type(value)(put(part, name) for part in value)
         plain = isinstance(value, int) and not isinstance(value, bool) and bool(_LOCAL.search(name))
         return numbers.get(value, value) if plain else value
 
-    for part in (own, *(getattr(own, name, None) for name in own.sub_configs)):
+    for part in (copy, *(getattr(copy, name, None) for name in copy.sub_configs)):
         if part is not None:
             vars(part).update({name: put(value, name) for name, value in vars(part).items() if _LOCAL.search(name)})
-    return own
+    return copy
 
 
 def _true_width(rule: MaskRule | None, stand_ins: Mapping[int, int]) -> MaskRule | None:
@@ -449,13 +451,15 @@ def _true_width(rule: MaskRule | None, stand_ins: Mapping[int, int]) -> MaskRule
     return None
 
 
-def _turn(row: Row) -> tuple[bool, int, int]:
+def _turn(row: CostPlace) -> tuple[bool, int, int]:
     """The place of a row: encoder first; embedding, layers, what stands behind them."""
     section = 1 if row.layer is not None else 0 if row.part == "embedding" else 2
     return row.stream != "encoder", section, row.layer or 0
 
 
-def _table(order: Sequence[Row], flops: Mapping[Row, int], parameters: Mapping[Row, int]) -> pd.DataFrame:
+def _table(
+    order: Sequence[CostPlace], flops: Mapping[CostPlace, int], parameters: Mapping[CostPlace, int]
+) -> pd.DataFrame:
     rows = [
         {
             "stream": row.stream,
@@ -474,17 +478,17 @@ def _table(order: Sequence[Row], flops: Mapping[Row, int], parameters: Mapping[R
 def _local(config: Any) -> set[int]:
     """The lengths that a configuration names for windows, chunks and blocks."""
     fields = config.to_dict() if hasattr(config, "to_dict") else vars(config)
-    found: set[int] = set()
+    lengths: set[int] = set()
 
     def look(name: str, value: Any) -> None:
         if isinstance(value, dict):
-            for inner, own in value.items():
-                look(str(inner), own)
+            for inner, part in value.items():
+                look(str(inner), part)
         elif isinstance(value, list | tuple):
-            for own in value:
-                look(name, own)
+            for part in value:
+                look(name, part)
         elif isinstance(value, int) and not isinstance(value, bool) and 1 < value < 2**20 and _LOCAL.search(name):
-            found.add(value)
+            lengths.add(value)
 
     look("", fields)
-    return found
+    return lengths

@@ -66,14 +66,14 @@ class Flows:
     def __init__(self) -> None:
         self._flows: dict[tuple[Any, ...], tuple[Flow, int]] = {}
         self._written: dict[int, list[tuple[Flow, int]]] = {}  # by storage: what was written into a part of it
-        self._kept: list[Any] = []  # storages, so that no other gets their address
+        self._storages: list[Any] = []  # storages, so that no other gets their address
         self._bases: list[tuple[int, int, int]] = []  # base, columns, product
         self._time = 0
 
     def set(self, tensor: Tensor, flow: Flow) -> None:
         """Say where a tensor comes from."""
         storage = tensor.untyped_storage()
-        self._kept.append(storage)
+        self._storages.append(storage)
         self._time += 1
         self._flows[_place(storage, tensor)] = flow, self._time
 
@@ -107,7 +107,7 @@ class Flows:
         if flow.labels is None:
             return flow.products
         present = np.unique(flow.labels.numpy())
-        found: dict[int, Columns] = {}
+        by_product: dict[int, Columns] = {}
         for base, columns, product in self._bases:
             if product in flow.products:
                 inside = present[(present >= base) & (present < base + columns)] - base
@@ -115,8 +115,8 @@ class Flows:
                     flags = np.zeros(columns, dtype=bool)
                     flags[inside] = True
                     bits = int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
-                    found[product] = (0, bits) if flow.acted else (bits, 0)
-        return found
+                    by_product[product] = (0, bits) if flow.acted else (bits, 0)
+        return by_product
 
     def whole(self, flow: Flow) -> Flow:
         """The flow without the place of each column."""
@@ -233,13 +233,13 @@ def _broadcasts(labels: Tensor | None, out: Tensor) -> bool:
 
 
 def _tensors(values: Any) -> list[Tensor]:
-    found: list[Tensor] = []
+    tensors: list[Tensor] = []
     for value in values:
         if isinstance(value, Tensor):
-            found.append(value)
+            tensors.append(value)
         elif isinstance(value, list | tuple) or (hasattr(value, "__iter__") and not isinstance(value, str)):
-            found += _tensors(value)
-    return found
+            tensors += _tensors(value)
+    return tensors
 
 
 def _replaced(args: Any, labels_of: Callable[[Tensor], Tensor | None]) -> Any:

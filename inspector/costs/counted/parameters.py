@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from torch import nn
 
-from inspector.costs.counted.roles import Role
-from inspector.costs.counted.rows import Row
-from inspector.costs.counted.tracing import Network, Product
+from inspector.costs.counted.roles import ProductRole
+from inspector.costs.counted.rows import CostPlace
+from inspector.costs.counted.tracing import Network, TracedProduct
 from models.attention import Stream
 
 _POSITION = re.compile(r"pos(ition)?|wpe", re.IGNORECASE)
@@ -18,7 +18,9 @@ _RELATIVE = re.compile(r"rel(ative)?_", re.IGNORECASE)
 _SEGMENT = re.compile(r"token_type|segment|seg_|lang", re.IGNORECASE)
 
 
-def rows(network: Network, products: list[Product], roles: list[Role], *, output: str | None) -> dict[Row, int]:
+def rows(
+    network: Network, products: list[TracedProduct], roles: list[ProductRole], *, output: str | None
+) -> dict[CostPlace, int]:
     """Count the numbers in each row's parameters; their sum is `sum(p.numel())`.
 
     A matrix and its bias belong to their product, gamma and beta to their norm, a table to its embedding; what is
@@ -28,7 +30,9 @@ def rows(network: Network, products: list[Product], roles: list[Role], *, output
 
 
 class _Owners:
-    def __init__(self, network: Network, products: list[Product], roles: list[Role], output: str | None) -> None:
+    def __init__(
+        self, network: Network, products: list[TracedProduct], roles: list[ProductRole], output: str | None
+    ) -> None:
         self.network, self.products, self.roles, self.output = network, products, roles, output
         self.by_name: dict[str, int] = {}
         self.by_module: dict[str, int] = {}
@@ -40,14 +44,14 @@ class _Owners:
             self.by_module.setdefault(product.path, number)
         self.modules = sorted(self.by_module)
 
-    def rows(self) -> dict[Row, int]:
-        found: dict[Row, int] = defaultdict(int)
+    def rows(self) -> dict[CostPlace, int]:
+        by_row: dict[CostPlace, int] = defaultdict(int)
         for name, parameter in self.network.network.named_parameters():
             for row, numbers in self._owners(name, parameter.numel()):
-                found[row] += numbers
-        return dict(found)
+                by_row[row] += numbers
+        return dict(by_row)
 
-    def _owners(self, name: str, numbers: int) -> Iterator[tuple[Row, int]]:
+    def _owners(self, name: str, numbers: int) -> Iterator[tuple[CostPlace, int]]:
         path = name.rpartition(".")[0]
         owner = self.network.network.get_submodule(path)
         kind = type(owner).__name__.lower()
@@ -64,28 +68,28 @@ class _Owners:
         nearest = self._nearest(path)
         part = self.roles[nearest].part if nearest is not None else "embedding"
         layer = self._layer(name)
-        yield Row(self._stream(name), layer, part, "other"), numbers
+        yield CostPlace(self._stream(name), layer, part, "other"), numbers
 
-    def _shared(self, number: int, numbers: int) -> Iterator[tuple[Row, int]]:
+    def _shared(self, number: int, numbers: int) -> Iterator[tuple[CostPlace, int]]:
         role, left = self.roles[number], numbers
         for component, share in role.shares[:-1]:
-            own = int(share * numbers)
-            left -= own
-            yield Row(role.stream, role.layer, role.part, component), own
-        yield Row(role.stream, role.layer, role.part, role.shares[-1][0]), left
+            part = int(share * numbers)
+            left -= part
+            yield CostPlace(role.stream, role.layer, role.part, component), part
+        yield CostPlace(role.stream, role.layer, role.part, role.shares[-1][0]), left
 
-    def _table(self, name: str) -> Row:
+    def _table(self, name: str) -> CostPlace:
         layer = self._layer(name)
         if _RELATIVE.search(name):
-            return Row(self._stream(name), layer, "attention", "positions")
+            return CostPlace(self._stream(name), layer, "attention", "positions")
         component = "token_embedding"
         if _SEGMENT.search(name):
             component = "segment_embedding"
         elif _POSITION.search(name.rpartition(".")[0].rpartition(".")[2]):
             component = "position_embedding"
-        return Row(self._stream(name), layer, "embedding", component)
+        return CostPlace(self._stream(name), layer, "embedding", component)
 
-    def _norm(self, name: str) -> Row:
+    def _norm(self, name: str) -> CostPlace:
         top = name.split(".")[0]
         heads = {
             product.path.split(".")[0]
@@ -95,7 +99,7 @@ class _Owners:
         layer = self._layer(name)
         inside = any(product.path.split(".")[0] == top and product.layer for product in self.products)
         part = "head" if layer is None and top in heads and not inside else "norm"
-        return Row(self._stream(name), layer, part, "norm")
+        return CostPlace(self._stream(name), layer, part, "norm")
 
     def _nearest(self, path: str) -> int | None:
         while True:

@@ -30,11 +30,11 @@ class Basis:
     @property
     def variables(self) -> tuple[str, ...]:
         """The names of the variables."""
-        own = ("n", "m")[: self.lengths]
+        names = ("n", "m")[: self.lengths]
         return (
-            *own,
-            *(f"min({name}, {window})" for name in own for window in self.windows),
-            *((f"⌈{own[0]}/{self.chunk}⌉",) if self.chunk else ()),
+            *names,
+            *(f"min({name}, {window})" for name in names for window in self.windows),
+            *((f"⌈{names[0]}/{self.chunk}⌉",) if self.chunk else ()),
         )
 
     @property
@@ -81,10 +81,12 @@ def fit(basis: Basis, counts: Mapping[Lengths, int]) -> tuple[int, ...] | None:
         pivots.append(column)
     if any(row[-1] for row in rows[len(pivots) :]):
         return None
-    found = [Fraction(0)] * width
+    coefficients = [Fraction(0)] * width
     for row, column in zip(rows, pivots, strict=False):
-        found[column] = row[-1]
-    return tuple(int(value) for value in found) if all(value.denominator == 1 for value in found) else None
+        coefficients[column] = row[-1]
+    return (
+        tuple(int(value) for value in coefficients) if all(value.denominator == 1 for value in coefficients) else None
+    )
 
 
 def evaluate(basis: Basis, coefficients: Sequence[int], lengths: Lengths) -> int:

@@ -7,7 +7,7 @@ The rule, in this order; all within one layer:
    several: by the columns of its output that arrive there.
 3. The first learned product behind mix is out; one whose largest outputs are looked for is the router.
 4. A learned product that feeds only such products is of their kind (the latents of MLA).
-5. A learned product made from nothing but other learned products is down. What it comes from is the gate where an
+5. A learned product made from nothing but other learned products is down. Its source is the gate where an
    activation acts on it and it is multiplied with another, else up.
 6. Products behind the layers are the head's, before them the embedding's.
 Two activations multiplied without a softmax make a mixer of the whole module around; so does a convolution over tokens.
@@ -22,7 +22,7 @@ from fractions import Fraction
 
 from inspector.costs.counted.components import KINDS, PARTS
 from inspector.costs.counted.flow import TARGET
-from inspector.costs.counted.tracing import Operand, Product
+from inspector.costs.counted.tracing import Operand, TracedProduct
 from models.attention import Stream
 from models.loaded import Shape
 
@@ -36,7 +36,7 @@ _MIXER = re.compile(r"mamba|mixer|ssm|linear_attn|recurrent|delta|rwkv|short_con
 
 
 @dataclass(frozen=True)
-class Role:
+class ProductRole:
     """The component of a product. shares: of its output's columns, by component; they add up to 1."""
 
     stream: Stream
@@ -45,7 +45,7 @@ class Role:
     shares: tuple[tuple[str, Fraction], ...]
 
 
-def assign(products: list[Product], *, shape: Shape, output: str | None) -> list[Role]:
+def assign(products: list[TracedProduct], *, shape: Shape, output: str | None) -> list[ProductRole]:
     """Find the role of every product of a run.
 
     output: the name of the parameter that turns states into scores of the vocabulary, None where there is none.
@@ -54,7 +54,7 @@ def assign(products: list[Product], *, shape: Shape, output: str | None) -> list
 
 
 class _Assignment:
-    def __init__(self, products: list[Product], *, shape: Shape, output: str | None) -> None:
+    def __init__(self, products: list[TracedProduct], *, shape: Shape, output: str | None) -> None:
         self.products, self.shape, self.output = products, shape, output
         self.shares: dict[int, Shares] = {}
         self.parts: dict[int, str] = {}
@@ -63,14 +63,14 @@ class _Assignment:
         for number, product in enumerate(products):
             self.by_layer[product.layer].append(number)
 
-    def roles(self) -> list[Role]:
+    def roles(self) -> list[ProductRole]:
         outside = self.by_layer.pop(None, [])
         for numbers in self.by_layer.values():
             self._layer(numbers)
         self._outside(outside)
         streams = self._streams()
         return [
-            Role(
+            ProductRole(
                 streams[number],
                 None if product.layer is None else product.layer[1],
                 self._part(number),
@@ -108,15 +108,15 @@ class _Assignment:
 
     def _mixes(self, numbers: list[int]) -> list[int]:
         """Products with the outcome of a softmax on one side, and something multiplied before that softmax."""
-        found = []
+        mixes = []
         for number in numbers:
             product = self.products[number]
             soft = [side for side in (product.left, product.right) if side.soft]
             if len(soft) == 1 and any(
                 other >= 0 and (not self._is_learned(other)) for other in soft[0].products if other in set(numbers)
             ):
-                found.append(number)
-        return found
+                mixes.append(number)
+        return mixes
 
     def _soft(self, mix: int) -> Operand:
         product = self.products[mix]
@@ -150,8 +150,8 @@ class _Assignment:
         if attends_too or path.count(".") <= depth:  # the layer itself is no mixer
             return
         for number in numbers:
-            own = self.products[number].path
-            if own == path or own.startswith(f"{path}."):
+            made_by = self.products[number].path
+            if made_by == path or made_by.startswith(f"{path}."):
                 self.shares.setdefault(number, {name: Fraction(1)})
 
     def _queries(self, mixes: list[int], scores: list[int], learned: set[int]) -> None:
@@ -175,7 +175,7 @@ class _Assignment:
         for number, reached in bits.items():
             columns = self.products[number].columns
             self.shares[number] = _split(reached, columns, width)
-            self.reached[number] = Fraction(min(sum(own.bit_count() for own in reached.values()), columns), columns)
+            self.reached[number] = Fraction(min(sum(mask.bit_count() for mask in reached.values()), columns), columns)
 
     def _behind(self, learned: list[int], mixes: set[int]) -> None:
         """The products behind mix, and those whose largest outputs are looked for."""
@@ -324,7 +324,7 @@ class _Assignment:
             return "experts"
         return part
 
-    def _is_expert(self, product: Product) -> bool:
+    def _is_expert(self, product: TracedProduct) -> bool:
         side = product.right if product.right.weight else product.left
         return bool(_EXPERTS.search(product.weight or "")) or (bool(product.weight) and len(side.shape) == 3)
 

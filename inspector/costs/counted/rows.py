@@ -8,7 +8,7 @@ from models.attention import Stream
 
 
 @dataclass(frozen=True)
-class Row:
+class CostPlace:
     """The place of a cost; layer None below and above the layers."""
 
     stream: Stream

@@ -2,7 +2,8 @@
 
 In the fused kernel torch keeps queries, keys, values, the output and a logarithm for each query and head in place of
 the n x n maps (FlashAttention, Dao et al. 2022). Torch's own kernel of the CPU is asked what it keeps:
-`_scaled_dot_product_flash_attention_for_cpu`; those of GPUs keep the same five, and a few numbers of the random state.
+`_scaled_dot_product_flash_attention_for_cpu`; the kernels of GPUs keep the same five, and a few numbers of the random
+state.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ def count_saved(config: Any, *, tokens: int, target_tokens: int | None, precisio
             raise ValueError(f"{name} is {number:,}; it must be from 1 to {most:,}")
     if kernel not in ("eager", "sdpa"):
         raise ValueError(f"kernel is {kernel[:40]!a}; it can be eager or sdpa")
-    network, forward = (_own if isinstance(config, TransformerConfig) else _of_transformers)(
+    network, forward = (_of_own if isinstance(config, TransformerConfig) else _of_transformers)(
         config, tuple(lengths.values()), precision, kernel
     )
     network.requires_grad_(True)
     there = {tensor.untyped_storage()._cdata for tensor in (*network.parameters(), *network.buffers())}
-    kept: dict[int, Any] = {}  # the storages themselves, so that no other gets their address
+    storages: dict[int, Any] = {}  # the storages themselves, so that no other gets their address
     saved = count()
 
     def keep(tensor: Tensor) -> Tensor:
@@ -54,7 +55,7 @@ def count_saved(config: Any, *, tokens: int, target_tokens: int | None, precisio
             )
         storage = tensor.untyped_storage()
         if storage._cdata not in there:
-            kept[storage._cdata] = storage
+            storages[storage._cdata] = storage
         return tensor
 
     try:
@@ -70,7 +71,7 @@ def count_saved(config: Any, *, tokens: int, target_tokens: int | None, precisio
     except (RuntimeError, ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise ValueError(f"{type(network).__name__} does not run so: {one_line(error)}") from error
     del out
-    return sum(storage.nbytes() for storage in kept.values())
+    return sum(storage.nbytes() for storage in storages.values())
 
 
 def _of_transformers(
@@ -85,7 +86,7 @@ def _of_transformers(
     return network, lambda: network(**reads)
 
 
-def _own(
+def _of_own(
     config: TransformerConfig, lengths: tuple[int, ...], precision: str, kernel: str
 ) -> tuple[nn.Module, Callable[[], Any]]:
     """Build the project's Transformer: watched it runs in three steps, in blocks of queries, else in torch's kernel."""

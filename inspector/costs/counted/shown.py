@@ -43,7 +43,7 @@ _UNKNOWN = {  # operations on constants whose outcome nobody knows
 }
 
 
-class Shown:
+class KnownValues:
     """The knowledge of tensors without values: their value, or the cells of them that no mask hides.
 
     A tensor is known by its storage and its place in it, as in `Flows`.
@@ -52,14 +52,14 @@ class Shown:
     def __init__(self) -> None:
         self._values: dict[tuple[Any, ...], Tensor] = {}
         self._cells: dict[tuple[Any, ...], Tensor | None] = {}  # None: in doubt
-        self._kept: list[Any] = []
+        self._storages: list[Any] = []
 
     def read(self, ids: Tensor) -> None:
         """Say that a tensor is the text."""
         self._set(self._values, ids, torch.full(ids.shape, _TOKEN, dtype=ids.dtype))
 
     def learned(self, tensor: Tensor, *, under: Tensor | None = None) -> None:
-        """Say that a tensor has values that hide nothing: a parameter's, or a product's, added to those of `under`."""
+        """Say that a tensor hides nothing, as a parameter or a product does; it is added to the values of `under`."""
         self._set(self._cells, tensor, _plain(tensor) if under is None else self.cells(under))
 
     def cells(self, tensor: Tensor) -> Tensor | None:
@@ -84,11 +84,11 @@ class Shown:
         if func._schema.is_mutable and values is None:  # what else shares the storage is no longer what it was
             storages = {made.untyped_storage()._cdata for made in outs}
             self._values = {place: value for place, value in self._values.items() if place[0] not in storages}
-            self._cells = {place: own for place, own in self._cells.items() if place[0] not in storages}
+            self._cells = {place: cells for place, cells in self._cells.items() if place[0] not in storages}
         for number, made in enumerate(outs):
             self._values.pop(_place(made), None)
             if values is not None and tuple(values[number].shape) == tuple(made.shape):
-                self._kept.append(made.untyped_storage())
+                self._storages.append(made.untyped_storage())
                 self._values[_place(made)] = values[number]
             else:
                 known = None if cells is None else _plain(made) if _is_plain(cells[number]) else cells[number]
@@ -99,12 +99,12 @@ class Shown:
         known = _mapped((list(args), dict(kwargs)), self._value)
         if known is None:
             return None
-        own, named = known
+        plain, named = known
         if "device" in named:
             named["device"] = torch.device("cpu")
-        made = func(*own, **named)
-        found = list(made) if isinstance(made, list | tuple) else [made]
-        return found if all(isinstance(value, Tensor) and value.numel() <= _MOST for value in found) else None
+        made = func(*plain, **named)
+        outs = list(made) if isinstance(made, list | tuple) else [made]
+        return outs if all(isinstance(value, Tensor) and value.numel() <= _MOST for value in outs) else None
 
     def _value(self, tensor: Tensor) -> Tensor | None:
         return self._values.get(_place(tensor)) if tensor.is_meta else tensor
@@ -114,15 +114,25 @@ class Shown:
         if packet in _FILLS:
             mask, to = self._value(args[1]), args[2]
             to = float(self._values[_place(to)] if isinstance(to, Tensor) and to.is_meta else to)
-            own = self.cells(args[0])
-            if own is None or mask is None:
+            cells = self.cells(args[0])
+            if cells is None or mask is None:
                 return None
-            return [own & ~mask if to <= _HIDDEN else own]
+            return [cells & ~mask if to <= _HIDDEN else cells]
         if packet is _aten.where:
-            chosen, one, other = self._value(args[0]), self._side(args[1]), self._side(args[2])
-            if chosen is None and one is not None and other is not None and _is_plain(one) and _is_plain(other):
-                return [one]
-            return None if chosen is None or one is None or other is None else [torch.where(chosen, one, other)]
+            chosen, if_true, if_false = self._value(args[0]), self._side(args[1]), self._side(args[2])
+            if (
+                chosen is None
+                and if_true is not None
+                and if_false is not None
+                and _is_plain(if_true)
+                and _is_plain(if_false)
+            ):
+                return [if_true]
+            return (
+                None
+                if chosen is None or if_true is None or if_false is None
+                else [torch.where(chosen, if_true, if_false)]
+            )
         if packet in _DIFFERENCES:
             mine, taken = (args[1], args[0]) if packet is _aten.rsub else (args[0], args[1])
             value = self._value(taken) if isinstance(taken, Tensor) else None
@@ -134,31 +144,31 @@ class Shown:
             parts = [self.cells(tensor) for tensor in args[0]]
             return None if any(part is None for part in parts) else [func(parts, *args[1:], **kwargs)]
         if packet in _MOVES:
-            own = self.cells(args[0])
-            rest = None if own is None else _mapped(list(args[1:]), self._value)
-            if own is not None and _is_plain(own):
-                return [own] * len(outs)
-            if own is None or rest is None:
+            cells = self.cells(args[0])
+            rest = None if cells is None else _mapped(list(args[1:]), self._value)
+            if cells is not None and _is_plain(cells):
+                return [cells] * len(outs)
+            if cells is None or rest is None:
                 return None
             if packet in _VIEWS:
-                return [own.reshape(outs[0].shape)]
-            made = func(own, *rest, **kwargs) if packet is not _aten.constant_pad_nd else func(own, rest[0], 0)
+                return [cells.reshape(outs[0].shape)]
+            made = func(cells, *rest, **kwargs) if packet is not _aten.constant_pad_nd else func(cells, rest[0], 0)
             return list(made) if isinstance(made, list | tuple) else [made]
         if packet in _SUMS or packet in _SAME or torch.Tag.pointwise in func.tags:
             sides = [self._side(value) if packet in _SUMS else self._kept_by(value) for value in args[:2]]
             sides = [side for value, side in zip(args, sides, strict=False) if isinstance(value, Tensor)]
-            found = _TRUE
+            cells = _TRUE
             for side in sides:
                 if side is None:
                     return None
-                found = found if _is_plain(side) else found & side
-            return [found] * len(outs)
+                cells = cells if _is_plain(side) else cells & side
+            return [cells] * len(outs)
         sides = [self.cells(tensor) for tensor in _tensors((args, kwargs.values()))]
         plain = all(side is not None and (_is_plain(side) or bool(side.all())) for side in sides)
         return [_TRUE] * len(outs) if plain else None
 
     def _side(self, value: Any) -> Tensor | None:
-        """The cells that a summand leaves: of a constant those that are not very low."""
+        """The cells that a summand leaves: in a constant the cells that are not very low."""
         if isinstance(value, Tensor):
             constant = self._value(value)
             return self.cells(value) if constant is None else self._high(constant)
@@ -174,7 +184,7 @@ class Shown:
         return value > _HIDDEN if value.is_floating_point() else torch.ones_like(value, dtype=torch.bool)
 
     def _set(self, where: dict[tuple[Any, ...], Any], tensor: Tensor, known: Any) -> None:
-        self._kept.append(tensor.untyped_storage())
+        self._storages.append(tensor.untyped_storage())
         where[_place(tensor)] = None if known is None else known.expand(tensor.shape)
 
 
@@ -195,13 +205,13 @@ def _place(tensor: Tensor) -> tuple[Any, ...]:
 
 
 def _tensors(values: Any) -> list[Tensor]:
-    found: list[Tensor] = []
+    tensors: list[Tensor] = []
     for value in values:
         if isinstance(value, Tensor):
-            found.append(value)
+            tensors.append(value)
         elif isinstance(value, list | tuple) or type(value).__name__ == "dict_values":
-            found += _tensors(value)
-    return found
+            tensors += _tensors(value)
+    return tensors
 
 
 def _mapped(value: Any, known: Any) -> Any:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from inspector.costs.counted.flow import SOURCE, TARGET
 from inspector.costs.counted.polynomials import Lengths
-from inspector.costs.counted.tracing import Network, Trace
+from inspector.costs.counted.tracing import Network, ProductTrace
 from models.formatting import one_line
 from models.huggingface import skeleton
 from models.huggingface.loading import shape_of
@@ -22,7 +22,7 @@ from models.transformer.config import TransformerConfig
 from models.transformer.kv_cache import KVCache
 from models.transformer.stacks import Decoder, Encoder, EncoderDecoder, build
 
-Run = Callable[[Trace, Lengths], None]
+Run = Callable[[ProductTrace, Lengths], None]
 _CACHES = ("past_key_values", "cache_params", "state")  # what a model hands out for its next step
 _FAILURES = (
     KeyError,
@@ -37,11 +37,11 @@ _FAILURES = (
 
 
 class NoCacheError(ValueError):
-    """A model keeps nothing from which another token could be read alone."""
+    """The model keeps no cache, so another token cannot be read alone."""
 
 
 @dataclass(frozen=True)
-class Subject:
+class MetaModel:
     """A network on the meta device, and how it reads.
 
     output: the name of the parameter that scores the vocabulary. forward: reads a text of n tokens, or n and m. step:
@@ -58,13 +58,13 @@ class Subject:
 _RUNNING = RLock()
 
 
-def of(config: Any, *, tokens: int = 0) -> Subject:
+def of(config: Any, *, tokens: int = 0) -> MetaModel:
     """Prepare the model of a configuration; its positions reach at least as far as `tokens`.
 
     Raises ValueError for a configuration that no model can be built from.
     """
     if isinstance(config, TransformerConfig):
-        return _own(replace(config, max_positions=max(config.max_positions, tokens + 1)))
+        return _of_own(replace(config, max_positions=max(config.max_positions, tokens + 1)))
     return _of_transformers(config, tokens)
 
 
@@ -75,7 +75,7 @@ def _ids(count: int) -> Tensor:
 # --- transformers --------------------------------------------------------------------------------------------------
 
 
-def _of_transformers(config: Any, tokens: int) -> Subject:
+def _of_transformers(config: Any, tokens: int) -> MetaModel:
     module = skeleton.build(config, tokens=tokens)
     takes = signature(module.forward).parameters
     if "input_ids" not in takes:
@@ -88,10 +88,10 @@ def _of_transformers(config: Any, tokens: int) -> Subject:
         shape = "decoder"
     cached = "use_cache" in takes or "kwargs" in takes
 
-    def forward(trace: Trace, lengths: Lengths) -> None:
+    def forward(trace: ProductTrace, lengths: Lengths) -> None:
         module(**_read(trace, lengths), **({"use_cache": False} if "use_cache" in takes else {}))
 
-    def _read(trace: Trace, lengths: Lengths) -> dict[str, Tensor]:
+    def _read(trace: ProductTrace, lengths: Lengths) -> dict[str, Tensor]:
         ids = _ids(lengths[0])
         trace.read(ids, SOURCE)
         if shape != "encoder-decoder":
@@ -126,14 +126,14 @@ def _of_transformers(config: Any, tokens: int) -> Subject:
 
     embeddings = module.get_output_embeddings()
     weight = getattr(embeddings, "weight", None)
-    name = next((name for name, own in module.named_parameters() if own is weight), None)
-    return Subject(network, shape, name, forward, step)
+    name = next((name for name, parameter in module.named_parameters() if parameter is weight), None)
+    return MetaModel(network, shape, name, forward, step)
 
 
 # --- the project's Transformer -------------------------------------------------------------------------------------
 
 
-def _own(config: TransformerConfig) -> Subject:
+def _of_own(config: TransformerConfig) -> MetaModel:
     skeleton.check_sizes(vars(config))
     with torch.device("meta"):
         module = build(config).eval().requires_grad_(False)
@@ -142,7 +142,7 @@ def _own(config: TransformerConfig) -> Subject:
             _unmask(part)
     network = Network(module)
 
-    def forward(trace: Trace, lengths: Lengths) -> None:
+    def forward(trace: ProductTrace, lengths: Lengths) -> None:
         ids, target = _ids(lengths[0]), None
         trace.read(ids, SOURCE)
         if isinstance(module, EncoderDecoder):
@@ -169,7 +169,7 @@ def _own(config: TransformerConfig) -> Subject:
 
     tied = isinstance(module, Encoder) or not config.output_head
     name = None if tied else ("decoder.head.weight" if isinstance(module, EncoderDecoder) else "head.weight")
-    return Subject(network, config.shape, name, forward, step)
+    return MetaModel(network, config.shape, name, forward, step)
 
 
 def read_own(module: Encoder | Decoder | EncoderDecoder, ids: Tensor, target: Tensor | None) -> Tensor:
@@ -198,7 +198,7 @@ def _unmask(block: nn.Module) -> None:
 # --- runs ----------------------------------------------------------------------------------------------------------
 
 
-def run(subject: Subject, lengths: Lengths, *, roles: bool, step: bool = False, masks: bool = False) -> Trace:
+def run(subject: MetaModel, lengths: Lengths, *, roles: bool, step: bool = False, masks: bool = False) -> ProductTrace:
     """Run a text of these lengths, or one step after it, and return the products.
 
     A layer that reads what another wrote beside the residual stream cannot be left out: then all layers run.
@@ -220,12 +220,12 @@ def run(subject: Subject, lengths: Lengths, *, roles: bool, step: bool = False, 
             raise ValueError(f"{kind} does not read {what}: {one_line(error)}") from error
 
 
-def _run(subject: Subject, lengths: Lengths, *, roles: bool, step: bool, masks: bool) -> Trace:
+def _run(subject: MetaModel, lengths: Lengths, *, roles: bool, step: bool, masks: bool) -> ProductTrace:
     if not step:
         with subject.network.traced(roles=roles, masks=masks) as trace:
             subject.forward(trace, lengths)
         return trace
-    traces: list[Trace] = []
+    traces: list[ProductTrace] = []
 
     def traced() -> Any:
         return subject.network.traced(roles=roles and bool(traces), into=traces)

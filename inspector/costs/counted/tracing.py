@@ -14,7 +14,7 @@ from torch.utils.flop_counter import flop_registry
 
 from inspector.costs.counted.flow import CHOICES, Columns, Flow, Flows
 from inspector.costs.counted.masks import MaskRule, recognise
-from inspector.costs.counted.shown import Shown
+from inspector.costs.counted.shown import KnownValues
 from models.huggingface.skeleton import Answers
 
 _aten = torch.ops.aten
@@ -38,7 +38,7 @@ class Operand:
 
 
 @dataclass
-class Product:
+class TracedProduct:
     """A matrix product that ran.
 
     path: the module that made it. bias: the name of its bias. columns: of its output. kernel: positions that a
@@ -89,7 +89,7 @@ class Network:
     def __init__(self, network: nn.Module) -> None:
         self.network = network
         self.whole = False
-        self._trace: Trace | None = None
+        self._trace: ProductTrace | None = None
         self._lists: list[str] = []
         self._signatures: dict[str, Any] = {}
         for path, module in network.named_modules():
@@ -107,9 +107,11 @@ class Network:
                 self._wrap(path, module)
 
     @contextmanager
-    def traced(self, *, roles: bool, masks: bool = False, into: list[Trace] | None = None) -> Iterator[Trace]:
+    def traced(
+        self, *, roles: bool, masks: bool = False, into: list[ProductTrace] | None = None
+    ) -> Iterator[ProductTrace]:
         """Record the products of what runs inside the block; into: a list that gets the record too."""
-        self._trace = trace = Trace(self, roles=roles, masks=masks)
+        self._trace = trace = ProductTrace(self, roles=roles, masks=masks)
         if into is not None:
             into.append(trace)
         try:
@@ -149,8 +151,12 @@ class Network:
                     and key not in _NUMBERS
                     and _plain(value)
                 )
-                shapes = tuple((key, tuple(own.shape)) for key, own in part._parameters.items() if own is not None)
-                buffers = tuple((key, tuple(own.shape)) for key, own in part._buffers.items() if own is not None)
+                shapes = tuple(
+                    (key, tuple(tensor.shape)) for key, tensor in part._parameters.items() if tensor is not None
+                )
+                buffers = tuple(
+                    (key, tuple(tensor.shape)) for key, tensor in part._buffers.items() if tensor is not None
+                )
                 parts.append((name, type(part), settings, shapes, buffers))
             self._signatures[path] = (tuple(parts), self._listed(path))
         return self._signatures[path]
@@ -168,7 +174,7 @@ class Network:
         )
 
 
-class Trace(Answers):  # type: ignore[no-untyped-call]
+class ProductTrace(Answers):  # type: ignore[no-untyped-call]
     """The products of one run, counted by torch's own formulas (torch.utils.flop_counter).
 
     roles: follow where each tensor comes from; else count alone, which is faster. masks: follow too what masks hide.
@@ -177,13 +183,13 @@ class Trace(Answers):  # type: ignore[no-untyped-call]
     def __init__(self, network: Network, *, roles: bool, masks: bool = False) -> None:
         super().__init__()
         self.network, self.roles = network, roles
-        self.products: list[Product] = []
+        self.products: list[TracedProduct] = []
         self.flows = Flows()
         self.paths: list[str] = []
         self.layer: LayerKey | None = None
         self._calls: dict[str, int] = {}
         self._ran: dict[Any, _Ran] = {}
-        self._shown = Shown() if masks else None
+        self._shown = KnownValues() if masks else None
         if self._shown is not None:
             for parameter in network.network.parameters():
                 self._shown.learned(parameter)
@@ -260,7 +266,7 @@ class Trace(Answers):  # type: ignore[no-untyped-call]
         out = self.answer(func, args, kwargs)
         if formula is not None:
             flops = int(formula(*args, **kwargs, out_val=out))
-            product = Product(self.paths[-1] if self.paths else "", self.layer, str(packet), flops)
+            product = TracedProduct(self.paths[-1] if self.paths else "", self.layer, str(packet), flops)
             self.products.append(product)
             if self.roles:
                 self._note(product, packet, args, out)
@@ -275,7 +281,7 @@ class Trace(Answers):  # type: ignore[no-untyped-call]
             self._see(self._shown, func, args, kwargs, out)
         return out
 
-    def _see(self, shown: Shown, func: Any, args: Any, kwargs: Any, out: Any) -> None:
+    def _see(self, shown: KnownValues, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         packet = func._overloadpacket
         if packet not in flop_registry:
             shown.follow(func, args, kwargs, out)
@@ -286,7 +292,7 @@ class Trace(Answers):  # type: ignore[no-untyped-call]
                 product.mask = _rule(shown.cells(side), turned=turned)
         shown.learned(out[0] if isinstance(out, tuple) else out, under=args[0] if packet in _BIASED else None)
 
-    def _note(self, product: Product, packet: Any, args: Any, out: Any) -> None:
+    def _note(self, product: TracedProduct, packet: Any, args: Any, out: Any) -> None:
         convolution = packet in _CONVOLUTIONS
         biased = packet in _BIASED
         left, right = args[1:3] if biased else args[:2]

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from inspector.atlas.reading.distribution import Distribution
+from inspector.atlas.reading.distribution import MeasureDistribution
 from inspector.plots import theme
 from inspector.plots.atlas.relations import arrow
 from inspector.plots.atlas.units import root_ticks, written
@@ -34,7 +34,7 @@ def card(
     title: str,
     sentence: str,
     chart: str,
-    distribution: Distribution,
+    distribution: MeasureDistribution,
     offsets: NDArray[np.float64],
     relations: pd.DataFrame,
     note: str,
@@ -83,7 +83,7 @@ def wrapped(text: str, size: float, most: float) -> list[str]:
     return lines
 
 
-def _histogram(found: Distribution, x: float, across: float, *, mode: Mode) -> Iterator[Mark]:
+def _histogram(found: MeasureDistribution, x: float, across: float, *, mode: Mode) -> Iterator[Mark]:
     held = np.flatnonzero(found.counts)
     first, last = int(held[0]), int(held[-1]) + 1
     roots = np.sqrt(found.measure.edges)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from inspector.atlas.reading.distribution import Distribution
+from inspector.atlas.reading.distribution import MeasureDistribution
 from inspector.plots import theme
 from inspector.plots.atlas.units import root_ticks, written
 from inspector.plots.theme import Mode
@@ -14,7 +14,7 @@ _TICKS = 4  # at least
 _QUANTITY = {"share": "share", "nats": "nats", "tokens": "tokens"}
 
 
-def histogram(found: Distribution, *, title: str, mode: Mode = "light") -> go.Figure:
+def histogram(found: MeasureDistribution, *, title: str, mode: Mode = "light") -> go.Figure:
     """Draw the share of the texts in each bin, with the mean and a band over the middle half of the texts.
 
     The axis is of square roots, as the bins are, so that all bars are equally wide. Raises ValueError where no text has
@@ -71,7 +71,7 @@ def histogram(found: Distribution, *, title: str, mode: Mode = "light") -> go.Fi
     )
 
 
-def _span(found: Distribution) -> tuple[int, int]:
+def _span(found: MeasureDistribution) -> tuple[int, int]:
     """The bins from the first to behind the last that holds a text."""
     held = np.flatnonzero(found.counts)
     if not len(held):

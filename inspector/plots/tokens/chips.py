@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
-from inspector.vocabularies import Way
+from inspector.vocabularies import CutText
 
 Kind = Literal["even", "odd", "unknown", "new"]
 WIDE, NARROW = 60, 26  # units of a line, a unit the width of a Latin letter: in a wide window and on a phone
@@ -42,7 +42,7 @@ def units(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def ways(cut: Mapping[str, Way], *, width: int = WIDE, mode: Mode = "light") -> go.Figure:
+def ways(cut: Mapping[str, CutText], *, width: int = WIDE, mode: Mode = "light") -> go.Figure:
     """Draw one text in several vocabularies, a row each, so that a token stands under the characters that it holds.
 
     cut: ways to cut the same text, by their names. An unknown token is a question mark in a dashed box. The text is
@@ -111,7 +111,7 @@ def _lines(text: str, width: int) -> list[tuple[int, int]]:
     return lines
 
 
-def _of_line(way: Way, row: float, first: int, last: int) -> list[Box]:
+def _of_line(way: CutText, row: float, first: int, last: int) -> list[Box]:
     """Make the boxes of a line's characters first to last - 1; tokens of one character share its place."""
     places = [0]
     for letter in way.text[first:last]:

@@ -6,7 +6,7 @@ from math import ceil
 
 import plotly.graph_objects as go
 
-from inspector.masked_lm import Chosen, Drawn
+from inspector.masked_lm import ChosenToken, MaskingDraw
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 from inspector.text import number, visible
@@ -18,7 +18,7 @@ _LONGEST = 8  # characters of a token in its cell
 _FATES = {"masked": ("solid", 0.16), "random": ("dash", 0.0), "kept": ("solid", 0.0)}  # of the frame; its fill
 
 
-def draw(drawn: Drawn, *, across: int, mode: Mode = "light") -> go.Figure:
+def draw(drawn: MaskingDraw, *, across: int, mode: Mode = "light") -> go.Figure:
     """Draw the text in rows of at most `across` tokens.
 
     Under each chosen token stand what is read there, the first guess and its probability. What is read as [MASK] has a
@@ -60,7 +60,7 @@ def draw(drawn: Drawn, *, across: int, mode: Mode = "light") -> go.Figure:
     )
 
 
-def _cell(figure: go.Figure, one: Chosen, x: float, y: float, *, colour: str, text: str) -> None:
+def _cell(figure: go.Figure, one: ChosenToken, x: float, y: float, *, colour: str, text: str) -> None:
     """Add what is read in a chosen token's place, the first guess and its probability."""
     dash, fill = _FATES[one.fate]
     figure.add_shape(
@@ -97,7 +97,7 @@ def _cut(token: str) -> str:
     return theme.literal(shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…")
 
 
-def _told(token: str, one: Chosen | None) -> str:
+def _told(token: str, one: ChosenToken | None) -> str:
     """Write what hovering over a token tells."""
     if one is None:
         return f"{theme.literal(token)}<br>not chosen: nothing is predicted here"

@@ -754,7 +754,7 @@ def _closest(subject: Subject) -> Measurement:
         {
             "equal": share(rows),
             "unequal": share(rows * lengths),
-            "own": nearest.own / nearest.positions,
+            "unscaled": nearest.unscaled / nearest.positions,
             "shortest": nearest.shortest,
             "longest": nearest.longest,
         },
@@ -764,7 +764,7 @@ def _closest(subject: Subject) -> Measurement:
                 Both("rows of any length", "各行不等长"),
                 Both("this model", "该模型"),
             ],
-            [100 * share(rows), 100 * share(rows * lengths), 100 * nearest.own / nearest.positions],
+            [100 * share(rows), 100 * share(rows * lengths), 100 * nearest.unscaled / nearest.positions],
             Both("choices that are the nearest row, %", "选中的行恰好最近的比例，%"),
             parts=["embedding"] * 3,
         ),

@@ -520,7 +520,7 @@ def _long(subject: Subject) -> Measurement:
         "bigbird": long_texts.BigBird(size=BLOCK // 4),
     }
     cell_shares = {name: pattern.cells(document) / document**2 for name, pattern in patterns.items()}
-    token_shares = {name: len(ways[name].kept) / document for name in ("first", "windows")}
+    token_shares = {name: len(ways[name].covered) / document for name in ("first", "windows")}
     picture = Bars(
         [
             Both("cut off: tokens read", "截断：读到的 token"),

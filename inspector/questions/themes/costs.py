@@ -29,7 +29,7 @@ from inspector.questions.record.subject import Subject
 from inspector.questions.themes.queries import SEES_QUERIES
 
 if TYPE_CHECKING:
-    from inspector.costs.counted.counting import Counted
+    from inspector.costs.counted.counting import CountedCosts
 
 LENGTHS = tuple(2**power for power in range(4, 15))
 SHORT, LONG = 2**9, 2**14  # tokens
@@ -39,7 +39,7 @@ TIMED = (32, 128, 512, 1024)
 # --- what the questions share --------------------------------------------------------------------------------------
 
 
-def counted(subject: Subject) -> Counted:
+def counted(subject: Subject) -> CountedCosts:
     """The products of the reader's model, as polynomials of its tokens."""
     return subject.once("counted", lambda: costs.count(subject.loaded.config))
 

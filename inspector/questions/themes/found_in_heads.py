@@ -50,7 +50,7 @@ from inspector.scores import ranks
 from inspector.trace import AttentionSite, Trace
 from inspector.trace.blocks import Matrix
 from models import output_projection
-from models.attention.dropping import Head
+from models.attention.dropping import ModelHead
 
 # --- 122, 123: heads left out --------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ _POSITIONAL = 0.9  # of the tokens whose largest weight is on the same neighbour
 _PRUNED = 38 / 48  # share of the encoder's heads that Voita et al. prune
 
 
-def _moved_without(subject: Subject, dropped: list[Head]) -> float:
+def _moved_without(subject: Subject, dropped: list[ModelHead]) -> float:
     """1 - cosine of the last state with all heads and without the dropped heads, mean over the tokens."""
     if not dropped:
         return 0.0
@@ -70,10 +70,10 @@ def _moved_without(subject: Subject, dropped: list[Head]) -> float:
     return float(compare.moved(change.before, change.after).mean())
 
 
-def _by_importance(subject: Subject) -> list[Head]:
+def _by_importance(subject: Subject) -> list[ModelHead]:
     """The heads that were tried one by one, the least important first."""
     ordered = sorted(importances(subject), key=lambda head: head.moved)
-    return [Head(head.stream, head.layer, head.head, head.call) for head in ordered]
+    return [ModelHead(head.stream, head.layer, head.head, head.call) for head in ordered]
 
 
 def _many(subject: Subject) -> Measurement:
@@ -193,7 +193,7 @@ def _looks_at_a_neighbour(weights: NDArray[np.float32], *, causal: bool) -> NDAr
     return shares
 
 
-def _positional(subject: Subject) -> list[Head]:
+def _positional(subject: Subject) -> list[ModelHead]:
     trace = subject.trace
     positional = []
     for site in trace.sites:
@@ -202,7 +202,7 @@ def _positional(subject: Subject) -> list[Head]:
         weights = trace.attention(layer=site.layer, stream=site.stream, call=site.call)
         shares = _looks_at_a_neighbour(weights, causal=site.predicts is not None)
         positional += [
-            Head(site.stream, site.layer, int(at), site.call) for at in np.flatnonzero(shares >= _POSITIONAL)
+            ModelHead(site.stream, site.layer, int(at), site.call) for at in np.flatnonzero(shares >= _POSITIONAL)
         ]
     return positional
 
@@ -867,7 +867,7 @@ def _handed_over(subject: Subject) -> Iterator[tuple[AttentionSite, NDArray[np.f
 
 
 def _no_op(subject: Subject) -> Measurement:
-    resting: set[Head] = set()
+    resting: set[ModelHead] = set()
     lengths, share = [], []
     for site, _, handed in _handed_over(subject):
         special = np.array(subject.trace.read_by(site.stream).special)
@@ -877,14 +877,14 @@ def _no_op(subject: Subject) -> Measurement:
         rests = weights[:, :, special].sum(axis=2).mean(axis=1)
         share += rests.tolist()
         for head in np.flatnonzero(rests > _RESTS):
-            resting.add(Head(site.stream, site.layer, int(head), site.call))
+            resting.add(ModelHead(site.stream, site.layer, int(head), site.call))
             lengths.append(float(handed[head][special].mean() / handed[head][~special].mean()))
     if not share:
         raise UnanswerableError(
             "The model sets no delimiters, such as [CLS] and [SEP], around the words of this text.",
             "该模型没有在文本前后加入 [CLS]、[SEP] 这样的分隔符。",
         )
-    moved = {Head(head.stream, head.layer, head.head, head.call): head.moved for head in importances(subject)}
+    moved = {ModelHead(head.stream, head.layer, head.head, head.call): head.moved for head in importances(subject)}
     inside = [change for head, change in moved.items() if head in resting]
     outside = [change for head, change in moved.items() if head not in resting]
     numbers = {

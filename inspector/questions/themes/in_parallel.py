@@ -28,7 +28,7 @@ from inspector.questions.record.question import (
 )
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.costs import counted
-from inspector.stepwise import Forced
+from inspector.stepwise import ForcedReading
 from inspector.stepwise.timed import Layers
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _tokens(subject: Subject) -> int:
     return min(STEPS, len(trace.read_by("decoder").tokens))
 
 
-def _forced(subject: Subject) -> Forced:
+def _forced(subject: Subject) -> ForcedReading:
     """The text in one pass, with the cache and without it."""
     return subject.once("forced", lambda: stepwise.compare(subject.loaded, subject.trace, tokens=_tokens(subject)))
 
@@ -691,7 +691,7 @@ def _linear(subject: Subject) -> Measurement:
     return Measurement(
         {
             "growth": cache_bytes[-1] / cache_bytes[-2],
-            "kept": float(forced.kept),
+            "cache_bytes": float(forced.cache_bytes),
             "counted": float(cache.bytes(tokens, source=source, element_bytes=size)),
             "token": float(cache.token_bytes(size)),
             "shared": cache.token_bytes(size) / full.token_bytes(size),

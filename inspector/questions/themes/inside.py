@@ -7,7 +7,7 @@ from functools import partial
 from inspector import block
 from inspector.block import Stage
 from inspector.interventions import leave_one_out
-from inspector.interventions.leave_one_out import LeftOut
+from inspector.interventions.leave_one_out import LeftOutTokens
 from inspector.probe import TextLimits, record, record_blocks
 from inspector.questions.record.both import UnanswerableError
 from inspector.questions.record.subject import Subject
@@ -40,10 +40,10 @@ def several_tokens(subject: Subject) -> None:
         )
 
 
-def left_out(subject: Subject) -> LeftOut:
+def left_out(subject: Subject) -> LeftOutTokens:
     """Leave out each token of the text in turn, once for all questions; of a long text, each of its first tokens."""
 
-    def make() -> LeftOut:
+    def make() -> LeftOutTokens:
         loaded, trace = subject.loaded, subject.trace
         if len(trace.tokens) > MOST_LEFT_OUT:
             trace = record(loaded, subject.text, limits=TextLimits(tokens=min(MOST_LEFT_OUT, loaded.max_tokens)))

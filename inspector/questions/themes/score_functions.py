@@ -39,10 +39,10 @@ from inspector.scores import functions
 from models.training.tiny.experiments import Experiment, Switches
 
 
-def _on_head(subject: Subject) -> functions.OnHead:
+def _on_head(subject: Subject) -> functions.FunctionsOnHead:
     """The score functions on the first head whose queries and keys are of one width."""
 
-    def make() -> functions.OnHead:
+    def make() -> functions.FunctionsOnHead:
         for site in subject.trace.sites:
             with suppress(ValueError):  # raised for a head whose queries and keys were not seen, or differ in width
                 return functions.on_head(subject.trace.record_of_head(site.layer, 0, site.stream, call=site.call))

@@ -41,7 +41,7 @@ from inspector.questions.themes.queries import SEES_QUERIES, layers_of, of_each_
 from inspector.questions.themes.trained import courses_drawn, ends, last_loss, loss_of, train_both
 from inspector.scores import of_product
 from inspector.trace import recompute
-from models.attention.dropping import Head
+from models.attention.dropping import ModelHead
 from models.training.tiny.experiments import Experiment, Switches
 from models.transformer.config import TransformerConfig
 
@@ -308,9 +308,9 @@ def _ensemble(subject: Subject) -> Measurement:
     cosines = np.einsum("aqd,bqd->ab", units, units) / units.shape[1]
     alike = float((cosines.sum() - np.trace(cosines)) / (count * (count - 1)))
     stream = subject.trace.streams[0]
-    every = [Head(stream, outputs.layer, head) for head in range(count)]
+    every = [ModelHead(stream, outputs.layer, head) for head in range(count)]
 
-    def moved(dropped: list[Head]) -> float:
+    def moved(dropped: list[ModelHead]) -> float:
         change = interventions.drop(subject.loaded, subject.trace, heads=dropped)
         return float(compare.moved(change.before, change.after).mean())
 

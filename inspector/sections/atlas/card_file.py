@@ -195,7 +195,7 @@ def _credit(text: Text, atlas: Atlas) -> str:
     return f'<br><small class="quiet">{html.escape(credit)}</small>' if credit else ""
 
 
-def _marked(pair: head_examples.Pair) -> str:
+def _marked(pair: head_examples.StrongPair) -> str:
     """Write a text with the words of a pair marked; a head between two texts has one in each."""
     texts = {"text": pair.text.text, "target": pair.text.target or ""}
     query, key = (pair.query_span, "query"), (pair.key_span, "key")

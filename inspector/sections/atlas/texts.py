@@ -12,7 +12,7 @@ from inspector.sections.section import Block, Link, Note, Quote, Section
 from inspector.wording import atlas_card as words
 
 if TYPE_CHECKING:
-    from inspector.atlas.reading.head_examples import Pair, Span
+    from inspector.atlas.reading.head_examples import Span, StrongPair
     from inspector.atlas.texts import Text
     from inspector.sections.subject import Subject
 
@@ -44,7 +44,7 @@ def _quote(subject: Subject, place: int, text: Text, said: str, **pair: str) -> 
     return Quote(said, shown, Link("", words.OPEN, given))
 
 
-def _pair(pair: Pair) -> str:
+def _pair(pair: StrongPair) -> str:
     return words.pair(
         weight=words.value(pair.weight, measures.find("confidence")),
         query=_of(pair.text, pair.query_in, pair.query_span),

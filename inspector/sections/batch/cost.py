@@ -17,7 +17,7 @@ from inspector.wording import batch as words
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.batches import Timed
+    from inspector.batches import LayoutTimes
     from inspector.costs.clock import LayerShape
 
 
@@ -86,14 +86,14 @@ def _formula(shape: LayerShape, table: pd.DataFrame, *, layers: int, encoder: bo
 
 
 def _clock(read: Together) -> Measurement:
-    def work(on_progress: Callable[[int, int], object], so_far: Callable[[Timed], object]) -> Timed:
+    def work(on_progress: Callable[[int, int], object], so_far: Callable[[LayoutTimes], object]) -> LayoutTimes:
         return batches.measure(read.loaded, read.texts, on_progress=on_progress, on_turn=so_far)
 
     known = ("layouts", read.subject.trace.model, read.texts)
     return Measurement("measure-layouts", known, work, words.TO_TIME, partial(_timed, read))
 
 
-def _timed(read: Together, timed: Timed) -> Iterator[Block]:
+def _timed(read: Together, timed: LayoutTimes) -> Iterator[Block]:
     """Yield what the clock found."""
     found = timed.table
     milliseconds = {

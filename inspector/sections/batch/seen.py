@@ -18,7 +18,7 @@ from inspector.sections.section import Block, Map, Note, Number, Numbers, Row, S
 from inspector.wording import batch as words
 
 if TYPE_CHECKING:
-    from inspector.batches import Batch, Layout, Seen
+    from inspector.batches import Batch, HeadView, Layout
     from inspector.sections.subject import Subject
 
 
@@ -70,7 +70,7 @@ def _seen(read: Together, layout: Layout, text: int, head: Head) -> Iterator[Blo
     yield Note(" ".join(_about(read, batch, seen, head)))
 
 
-def seeing(batch: Batch, seen: Seen, *, head: str) -> str:
+def seeing(batch: Batch, seen: HeadView, *, head: str) -> str:
     """Say how much of a batch is padding, and what one text's tokens see in a head."""
     return words.seeing(
         layout=batch.layout,
@@ -95,7 +95,7 @@ def _marked(tokens: Sequence[str], owner: np.ndarray, text: int) -> list[str]:
     ]
 
 
-def _numbers(batch: Batch, seen: Seen) -> Numbers:
+def _numbers(batch: Batch, seen: HeadView) -> Numbers:
     own = seen.weights[seen.query_owner == seen.text][:, seen.key_owner == seen.text].astype(np.float64)
     found = words.numbers(
         cells=batch.cells,
@@ -109,7 +109,7 @@ def _numbers(batch: Batch, seen: Seen) -> Numbers:
     return Numbers(tuple(Number(*number) for number in found))
 
 
-def _about(read: Together, batch: Batch, seen: Seen, head: Head) -> Iterator[str]:
+def _about(read: Together, batch: Batch, seen: HeadView, head: Head) -> Iterator[str]:
     site = head.site
     function = batch.row_of(seen.text).trace.record_of(site.layer, site.stream, call=site.call).function
     masked = words.masking(batches.own_fill(function), causal=site.stream == "decoder", softmax=function.normalised)

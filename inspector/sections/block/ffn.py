@@ -93,7 +93,7 @@ def _mixes(subject: Subject, ffn: FFNRecord, *, layer: int) -> Paragraph:
     position = min(1, len(subject.tokens) - 1)
     stream = subject.stream
 
-    def mixed() -> tuple[mixing.Mixed, mixing.Mixed | None]:
+    def mixed() -> tuple[mixing.ChangedCells, mixing.ChangedCells | None]:
         blocks, network = inside.blocks(subject), subject.model.network
         by_ffn = mixing.ffn(blocks, network, stream=stream, layer=layer, position=position)
         try:

@@ -15,8 +15,7 @@ from inspector.sections.section import Block, Figure, Note, Paragraph, Section, 
 from inspector.wording import block as words
 
 if TYPE_CHECKING:
-    from inspector.block import Step as WalkStep
-    from inspector.block import Walk
+    from inspector.block import LayerStep, Walk
     from inspector.sections.subject import Subject
 
 ENDS = ("out", "down", "norm")
@@ -86,7 +85,7 @@ def _is_pre(walk: Walk, number: int) -> bool:
     return all(earlier.part != step.part for earlier in walk.steps[:number])
 
 
-def _ends(walk: Walk, step: WalkStep) -> bool:
+def _ends(walk: Walk, step: LayerStep) -> bool:
     """Return True if the step is the last of its sublayer: what is added to the stream."""
     return bool(step.part) and [other for other in walk.steps if other.part == step.part][-1] is step
 

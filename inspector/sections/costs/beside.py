@@ -16,8 +16,8 @@ from inspector.wording import costs as words
 from models import failures
 
 if TYPE_CHECKING:
-    from inspector.costs.counted.counting import Counted
-    from inspector.costs.kv_cache import KVCache
+    from inspector.costs.counted.counting import CountedCosts
+    from inspector.costs.kv_cache import CacheSizes
     from inspector.sections.subject import Subject
 
 MOST = 3  # shapes beside the model that the page shows
@@ -34,7 +34,7 @@ def answer(subject: Subject, *, beside: Sequence[str]) -> Iterator[Block]:
     yield Note(words.ABOUT_BESIDE)
 
 
-def side_by_side(entries: Iterable[tuple[str, Counted, KVCache | None]], *, tokens: int) -> pd.DataFrame:
+def side_by_side(entries: Iterable[tuple[str, CountedCosts, CacheSizes | None]], *, tokens: int) -> pd.DataFrame:
     """Put models side by side at one length, a row each.
 
     entries: a title, a count, and the KV cache of a model that writes. Columns: model, parameters, flops (matrix

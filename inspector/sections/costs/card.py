@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from inspector.costs.card import CARDS, Card, on_card
+from inspector.costs.card import CARDS, DeviceCard, on_card
 from inspector.sections.costs import counts
 from inspector.sections.picks import Count, Option
 from inspector.sections.section import Block, Note, Number, Numbers, Paragraph, Section
@@ -33,11 +33,11 @@ def _other(
     subject: Subject, *, card_memory: int, card_bandwidth: int, card_peak: int, batch: int, size: int
 ) -> Iterator[Block]:
     peak = card_peak * 10**12
-    card = Card(words.YOUR_CARD, card_memory * 10**9, card_bandwidth * 10**9, peak, peak)
+    card = DeviceCard(words.YOUR_CARD, card_memory * 10**9, card_bandwidth * 10**9, peak, peak)
     yield from _on_card(subject, card, batch=batch, size=size)
 
 
-def _on_card(subject: Subject, card: Card, *, batch: int, size: int) -> Iterator[Block]:
+def _on_card(subject: Subject, card: DeviceCard, *, batch: int, size: int) -> Iterator[Block]:
     sizes = subject.configuration
     counted = counts.counted(subject)
     with failures.told(words.COUNTING_MODEL, instead=words.ANOTHER_MODEL):

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from inspector.costs import Crossovers
-    from inspector.costs.clock import LayerShape, Measured
-    from inspector.costs.counted.counting import Counted
-    from inspector.costs.kv_cache import KVCache
+    from inspector.costs.clock import LayerShape, LayerTimes
+    from inspector.costs.counted.counting import CountedCosts
+    from inspector.costs.kv_cache import CacheSizes
     from inspector.sections.subject import Configuration, Subject
 
 
@@ -53,11 +53,11 @@ def _costs(subject: Subject) -> Costs:
     return Costs(table, None if model.formula is None else costs.crossings(model), closed=False)
 
 
-def counted(subject: Subject, sizes: Configuration | None = None) -> Counted:
+def counted(subject: Subject, sizes: Configuration | None = None) -> CountedCosts:
     """Count what the model's own code multiplies; sizes: of another model. ValueError where it cannot be counted."""
     sizes = subject.configuration if sizes is None else sizes
 
-    def make() -> Counted:
+    def make() -> CountedCosts:
         told = failures.told(words.COUNTING_MODEL, instead=words.ANOTHER_MODEL)
         with told, subject.progress(words.COUNTING_MODEL, unit=words.COUNTED_LENGTH) as on_progress:
             return costs.count(sizes.config, on_progress=on_progress)
@@ -65,7 +65,7 @@ def counted(subject: Subject, sizes: Configuration | None = None) -> Counted:
     return subject.of_all(("costs", sizes.key), make)
 
 
-def cache(sizes: Configuration) -> KVCache | None:
+def cache(sizes: Configuration) -> CacheSizes | None:
     """Derive the KV cache; None for an encoder, which keeps none."""
     try:
         return costs.kv_cache(sizes.config)
@@ -128,13 +128,13 @@ def layer_shape(subject: Subject) -> LayerShape:
 
 
 def measurement(
-    subject: Subject, lengths: Sequence[int], *, id: str, answer: Callable[[Measured], Iterator[Block]]
+    subject: Subject, lengths: Sequence[int], *, id: str, answer: Callable[[LayerTimes], Iterator[Block]]
 ) -> Measurement:
     """Offer the clock on one layer at these lengths; ValueError for a layer that it does not time."""
     shape = layer_shape(subject)
     tensor = None if subject.loaded is None else next(subject.loaded.network.parameters())
 
-    def work(on_progress: Callable[[int, int], object], so_far: Callable[[Measured], object]) -> Measured:
+    def work(on_progress: Callable[[int, int], object], so_far: Callable[[LayerTimes], object]) -> LayerTimes:
         return clock.measure_shape(
             shape,
             lengths,
@@ -152,9 +152,9 @@ def clock_key(subject: Subject, lengths: Sequence[int]) -> Hashable:
     return subject.configuration.key, tuple(lengths)
 
 
-def measured(subject: Subject) -> Measured | None:
+def measured(subject: Subject) -> LayerTimes | None:
     """Give what the clock found at the text's length; None where it did not run."""
-    found: Measured | None = subject.measured(clock_key(subject, (subject.configuration.tokens,)))
+    found: LayerTimes | None = subject.measured(clock_key(subject, (subject.configuration.tokens,)))
     return found
 
 

@@ -18,7 +18,7 @@ from inspector.wording import costs as words
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.costs.derivation import Derived
+    from inspector.costs.derivation import DerivedNumber
     from inspector.sections.subject import Subject
 
 BARS = "by-component"  # the chart whose bars are clicked
@@ -62,7 +62,7 @@ def _derived(subject: Subject, *, component: str, rows: pd.DataFrame, amount: Am
         yield from _three_ways(subject, number, part=str(own["part"].iloc[0]))
 
 
-def _three_ways(subject: Subject, found: Derived, *, part: str) -> Iterator[Block]:
+def _three_ways(subject: Subject, found: DerivedNumber, *, part: str) -> Iterator[Block]:
     """Yield formula, count and clock beside each other, and whether the first two agree."""
     said = []
     if found.formula is not None:

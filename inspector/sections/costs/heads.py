@@ -14,10 +14,10 @@ from inspector.text import quantity
 from inspector.wording import costs as words
 
 if TYPE_CHECKING:
-    from inspector.costs.clock import Measured
+    from inspector.costs.clock import LayerTimes
     from inspector.sections.subject import Subject
 
-Found = dict[int, "Measured"]
+Found = dict[int, "LayerTimes"]
 
 
 def answer(subject: Subject, *, with_heads: str) -> Iterator[Block]:

@@ -16,8 +16,8 @@ from models import failures
 
 if TYPE_CHECKING:
     from inspector.costs.clock import Kernel
-    from inspector.costs.counted.counting import Counted
-    from inspector.costs.kv_cache import KVCache
+    from inspector.costs.counted.counting import CountedCosts
+    from inspector.costs.kv_cache import CacheSizes
     from inspector.sections.subject import Subject
 
 HALF = 2  # bytes of a number as models are run
@@ -36,7 +36,7 @@ def answer(subject: Subject) -> Iterator[Block]:
     yield from _training(subject, counted)
 
 
-def _cache(subject: Subject, cache: KVCache, *, both: bool) -> Iterator[Block]:
+def _cache(subject: Subject, cache: CacheSizes, *, both: bool) -> Iterator[Block]:
     source, target = subject.configuration.lengths
     of_source = source if both else 0
     name, means = words.cached(target, source if both else None)
@@ -73,7 +73,7 @@ def _cache(subject: Subject, cache: KVCache, *, both: bool) -> Iterator[Block]:
     )
 
 
-def _step(subject: Subject, counted: Counted) -> Iterator[Block]:
+def _step(subject: Subject, counted: CountedCosts) -> Iterator[Block]:
     sizes = subject.configuration
     source, target = sizes.lengths
     step = counted.step(tokens=source, target_tokens=sizes.target_tokens)
@@ -95,7 +95,7 @@ def _step(subject: Subject, counted: Counted) -> Iterator[Block]:
     yield Note(words.steps(both=both))
 
 
-def _training(subject: Subject, counted: Counted) -> Iterator[Block]:
+def _training(subject: Subject, counted: CountedCosts) -> Iterator[Block]:
     sizes = subject.configuration
     source, target = sizes.lengths
     (forward,) = counted.total([sizes.tokens if sizes.target_tokens is None else sizes.lengths])

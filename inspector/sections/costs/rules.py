@@ -13,7 +13,7 @@ from inspector.sections.section import Block, Check, Note, Paragraph, Section, T
 from inspector.wording import costs as words
 
 if TYPE_CHECKING:
-    from inspector.costs.counted.counting import Counted
+    from inspector.costs.counted.counting import CountedCosts
     from inspector.sections.subject import Subject
 
 
@@ -45,7 +45,7 @@ def answer(subject: Subject, *, stream: str) -> Iterator[Block]:
     yield Table("published", table, words.PUBLISHED, folded=False)
 
 
-def terms(model: Counted, *, stream: str) -> pd.DataFrame:
+def terms(model: CountedCosts, *, stream: str) -> pd.DataFrame:
     """List each component of a stream's layers with its coefficients, columns component and the polynomial's terms."""
     if model.formula is None:
         return pd.DataFrame()
@@ -61,7 +61,7 @@ def terms(model: Counted, *, stream: str) -> pd.DataFrame:
 
 
 def needed(pairs: pd.DataFrame) -> str:
-    """Say what scores and mix compute and what their masks leave; pairs: of `Counted.needed`."""
+    """Say what scores and mix compute and what their masks leave; pairs: of `CountedCosts.needed`."""
     known = pairs[pairs["needed"].notna()]
     return words.needed(
         computed=int(pairs["flops"].sum()), known=int(known["flops"].sum()), needed=int(known["needed"].sum())
@@ -69,7 +69,7 @@ def needed(pairs: pd.DataFrame) -> str:
 
 
 def masks(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Sum the rows of `Counted.needed` over layers with equal masks: a row per stream, component and mask.
+    """Sum the rows of `CountedCosts.needed` over layers with equal masks: a row per stream, component and mask.
 
     width is missing where a mask has none.
     """

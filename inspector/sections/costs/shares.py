@@ -22,7 +22,7 @@ from models.transformer.config import TransformerConfig
 
 if TYPE_CHECKING:
     from inspector.costs import Crossovers
-    from inspector.costs.clock import Kernel, Measured
+    from inspector.costs.clock import Kernel, LayerTimes
     from inspector.sections.subject import Subject
 
 PAIRS = ("scores", "mix")
@@ -117,13 +117,13 @@ def _milliseconds(subject: Subject) -> Iterator[Block]:
     """Yield the clock, and the bars of what it measured."""
     tokens = subject.configuration.tokens
 
-    def bars(measured: Measured) -> Iterator[Block]:
+    def bars(measured: LayerTimes) -> Iterator[Block]:
         yield replace(BARS, answer=partial(_timed, measured=measured))
 
     yield counts.measurement(subject, (tokens,), id="measure-layers", answer=bars)
 
 
-def _timed(subject: Subject, *, kernel: Kernel, measured: Measured) -> Iterator[Block]:
+def _timed(subject: Subject, *, kernel: Kernel, measured: LayerTimes) -> Iterator[Block]:
     tokens = subject.configuration.tokens
     found = clocked.by_layer(counts.of(subject).table, measured, kernel=kernel, tokens=tokens)
     yield Note(words.timed(found, measured, kernel=kernel, tokens=tokens))

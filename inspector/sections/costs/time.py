@@ -16,7 +16,7 @@ from inspector.wording import costs as words
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.costs.clock import Measured
+    from inspector.costs.clock import LayerTimes
     from inspector.sections.subject import Subject
 
 LENGTHS = (64, 128, 256, 512, 1024)
@@ -33,7 +33,7 @@ def _clock(subject: Subject) -> Iterator[Block]:
     yield counts.measurement(subject, LENGTHS, id="measure", answer=partial(_lengths, subject))
 
 
-def _lengths(subject: Subject, measured: Measured) -> Iterator[Block]:
+def _lengths(subject: Subject, measured: LayerTimes) -> Iterator[Block]:
     """Yield milliseconds against the length of the text, and what was achieved."""
     yield Paragraph(words.measured(measured))
     times = clocked.by_length(measured)

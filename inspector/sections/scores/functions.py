@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from inspector.costs import score_functions
-from inspector.costs.score_functions import BYTES, FUNCTIONS, Sizes, Timed, cost
+from inspector.costs.score_functions import BYTES, FUNCTIONS, FunctionTimes, Sizes, cost
 from inspector.plots.chart import Chart
 from inspector.scores import functions
 from inspector.sections.picks import Count, Option
@@ -136,7 +136,7 @@ def _lengths(tokens: int) -> list[int]:
     return sorted({*np.geomspace(8, 32_768, 25).round().astype(int).tolist(), tokens})
 
 
-def _written(table: pd.DataFrame, sizes: Sizes, timed: Timed | None) -> pd.DataFrame:
+def _written(table: pd.DataFrame, sizes: Sizes, timed: FunctionTimes | None) -> pd.DataFrame:
     """Return the numbers with the formula of each, and milliseconds where they were measured."""
     formulas = [
         words.formula(one, tokens=sizes.tokens, d_k=sizes.width, heads=sizes.heads) for one in table["function"]

@@ -17,7 +17,7 @@ from inspector.wording import scores
 from models import failures
 
 if TYPE_CHECKING:
-    from inspector.interventions.gradients import About
+    from inspector.interventions.gradients import GradientScalar
     from inspector.sections.subject import Subject
 
 AT_ONCE = 128  # tokens: of as many gradients are taken without being asked for
@@ -68,11 +68,11 @@ def answer(subject: Subject, *, gradient_size: words.Size) -> Iterator[Block]:
     yield Table("gradients", _named(table, about), scores.ALL_HEADS, height=420)
 
 
-def _taken(subject: Subject) -> tuple[About, pd.DataFrame]:
+def _taken(subject: Subject) -> tuple[GradientScalar, pd.DataFrame]:
     """Take the gradients at every factor; the copy of the model is let go."""
     loaded, trace = subject.model, subject.trace
 
-    def make() -> tuple[About, pd.DataFrame]:
+    def make() -> tuple[GradientScalar, pd.DataFrame]:
         from inspector.interventions import gradients
 
         with subject.progress(words.TAKING, unit=words.FACTOR) as on_progress:
@@ -131,14 +131,14 @@ def _sizes(rows: pd.DataFrame, x: str, size: words.Size) -> Chart:
     return Chart(drawn, x, size, y_title=words.entry(size), y_log=True, below=True, height=400)
 
 
-def _named(table: pd.DataFrame, about: About) -> pd.DataFrame:
+def _named(table: pd.DataFrame, about: GradientScalar) -> pd.DataFrame:
     """Return the rows of the model's scale, of none and of 1 / d_k, a head for each, and of the whole matrices."""
     chosen = {1 / about.width: "1/d_k", 1.0: words.NONE, about.scale: words.OWN}
     rows = table[table["factor"].isin(list(chosen))]
     return rows.assign(scale=rows["factor"].map(chosen)).drop(columns="stream")
 
 
-def becomes(table: pd.DataFrame, about: About, *, size: words.Size) -> str:
+def becomes(table: pd.DataFrame, about: GradientScalar, *, size: words.Size) -> str:
     """Say what the scale does to W_Q's gradient and to W_V's; table: of `gradients.sweep`, of one stream."""
     means = _means(table, size)
     most = max(factor for factor, _ in means.index)
@@ -153,7 +153,7 @@ def becomes(table: pd.DataFrame, about: About, *, size: words.Size) -> str:
     )
 
 
-def verdict(table: pd.DataFrame, about: About, *, size: words.Size) -> str:
+def verdict(table: pd.DataFrame, about: GradientScalar, *, size: words.Size) -> str:
     """Say whether the softmax starves W_Q and not W_V here, as scores grow and at the model's own scale."""
     means = _means(table, size)
     most = max(factor for factor, _ in means.index)

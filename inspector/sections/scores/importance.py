@@ -20,7 +20,7 @@ from inspector.wording import scores
 from models import failures
 
 if TYPE_CHECKING:
-    from inspector.interventions.leave_one_out import LeftOut
+    from inspector.interventions.leave_one_out import LeftOutTokens
     from inspector.sections.subject import Subject
 
 AT_ONCE = 64  # tokens: as many are left out without being asked for
@@ -91,13 +91,13 @@ def answer(subject: Subject, *, head: tuple[int, int, int], left_at: int) -> Ite
     yield Table("left-out-heads", every, scores.ALL_HEADS, height=300)
 
 
-def _left(subject: Subject, query: int | None) -> LeftOut:
+def _left(subject: Subject, query: int | None) -> LeftOutTokens:
     """Leave each token out."""
     from inspector.interventions import leave_one_out
 
     loaded, trace = subject.model, subject.trace
 
-    def make() -> LeftOut:
+    def make() -> LeftOutTokens:
         with subject.progress(words.LEAVING, unit=words.TOKEN) as on_progress:
             return leave_one_out.leave_out(loaded, trace, query=query, on_progress=on_progress)
 
@@ -109,7 +109,7 @@ def _left(subject: Subject, query: int | None) -> LeftOut:
 
 
 def _heads(
-    subject: Subject, *, left_head: str, opened: OpenHead, left: LeftOut, table: pd.DataFrame, code: str
+    subject: Subject, *, left_head: str, opened: OpenHead, left: LeftOutTokens, table: pd.DataFrame, code: str
 ) -> Iterator[Block]:
     """Yield rho of every head of a stream, and one head's ranks."""
     from inspector.interventions import leave_one_out
@@ -188,7 +188,7 @@ def by_rho(table: pd.DataFrame) -> pd.DataFrame:
     return table.dropna(subset=["rho"]).sort_values("rho", ascending=False, kind="stable")
 
 
-def most(left: LeftOut, *, whole: tuple[str, ...], guesses: bool) -> str:
+def most(left: LeftOutTokens, *, whole: tuple[str, ...], guesses: bool) -> str:
     """Say which token's absence changes the output most; whole: the tokens, none hidden; guesses: from both sides."""
     largest = int(np.argmax(left.changes))
     looked: str | None = None if left.query is None else whole[left.query]

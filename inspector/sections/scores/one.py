@@ -16,7 +16,7 @@ from inspector.sections.section import Block, Figure, Note, Number, Numbers, Par
 from inspector.wording import scores as words
 
 if TYPE_CHECKING:
-    from inspector.scores import Distribution
+    from inspector.scores import ProductDistribution
     from inspector.sections.subject import Subject
 
 
@@ -67,7 +67,7 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
     yield from opened.sigmoid()
 
 
-def _histogram(found: Distribution) -> Chart:
+def _histogram(found: ProductDistribution) -> Chart:
     """Draw how often q · k takes each value, in standard deviations, with the normal distribution over it."""
     bins, at = found.histogram, np.linspace(found.edges[0], found.edges[-1], 241)
     middle = pd.DataFrame({"at": (bins["low"] + bins["high"]) / 2, "width": bins["high"] - bins["low"]})
@@ -90,7 +90,7 @@ def _histogram(found: Distribution) -> Chart:
     )
 
 
-def _quantiles(found: Distribution) -> Chart:
+def _quantiles(found: ProductDistribution) -> Chart:
     """Draw the quantiles of q · k against the normal distribution's (QQ plot): on the line where it is normal."""
     ends = found.quantiles.iloc[[0, -1]]
     return Chart(
@@ -115,7 +115,7 @@ def numbers(row: pd.Series, *, of: str = "") -> Numbers:
     return Numbers(tuple(Number(*told) for told in words.numbers(row)), of=of)
 
 
-def varies(row: pd.Series, found: Distribution) -> str:
+def varies(row: pd.Series, found: ProductDistribution) -> str:
     """Say how one head's q . k varies; row: of `scores.measure`."""
     scale, root = scale_of(row)
     return words.one_head(

@@ -16,7 +16,7 @@ from inspector.wording import score_functions as words
 from inspector.wording import scores
 
 if TYPE_CHECKING:
-    from inspector.scores.weightings import Weighed
+    from inspector.scores.weightings import Weighting
     from inspector.sections.subject import Subject
 
 PAIRS = (("softmax", "sigmoid"), ("linear", "cosine"))
@@ -26,7 +26,7 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
     """Yield four maps of the head and their numbers."""
     opened = OpenHead.of(subject, head)
 
-    def make() -> list[Weighed]:
+    def make() -> list[Weighting]:
         with subject.progress(words.WEIGHING, unit=words.WEIGHTING) as on_done:
             return weightings.weigh(opened.record, on_done=on_done)
 
@@ -55,7 +55,7 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
     yield Note(words.ABOUT_WEIGHTINGS)
 
 
-def _numbers(found: Mapping[str, Weighed]) -> pd.DataFrame:
+def _numbers(found: Mapping[str, Weighting]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "weighting": [words.WAYS[name] for name in found],
@@ -66,7 +66,7 @@ def _numbers(found: Mapping[str, Weighed]) -> pd.DataFrame:
     )
 
 
-def weighed(found: Mapping[str, Weighed], *, head: str) -> str:
+def weighed(found: Mapping[str, Weighting], *, head: str) -> str:
     """Say what the other weightings make of a head's queries and keys; found: by name."""
     softmax = found["softmax"]
     if softmax.entropy != softmax.entropy:

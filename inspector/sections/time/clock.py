@@ -75,14 +75,16 @@ def answer(subject: Subject, *, serial_width: str, serial_tokens: int) -> Iterat
 
 
 def _clock(width: int) -> Measurement:
-    def work(on_progress: Callable[[int, int], object], so_far: Callable[[stepwise.Timed], object]) -> stepwise.Timed:
+    def work(
+        on_progress: Callable[[int, int], object], so_far: Callable[[stepwise.SerialTimes], object]
+    ) -> stepwise.SerialTimes:
         return stepwise.measure(TIMED, width=width, on_progress=on_progress, on_turn=so_far)
 
     about = words.measuring(width=width, first=TIMED[0], last=TIMED[-1])
     return Measurement("measure-serial", ("serial or parallel", width), work, about, _timed)
 
 
-def _timed(timed: stepwise.Timed) -> Iterator[Block]:
+def _timed(timed: stepwise.SerialTimes) -> Iterator[Block]:
     """Yield what the clock found."""
     width = timed.width
     chart = replace(
@@ -103,7 +105,7 @@ def _timed(timed: stepwise.Timed) -> Iterator[Block]:
     )
 
 
-def timing(timed: stepwise.Timed) -> str:
+def timing(timed: stepwise.SerialTimes) -> str:
     """Say what the clock found at its longest length, and from which length on attention is slower."""
     seconds = timed.table.pivot_table(index="tokens", columns="run", values="seconds")
     longest = int(seconds.index.max())

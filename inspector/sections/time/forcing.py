@@ -28,7 +28,7 @@ from inspector.wording import time as wording
 
 if TYPE_CHECKING:
     from inspector.sections.subject import Subject
-    from inspector.stepwise import Forced
+    from inspector.stepwise import ForcedReading
 
 words = wording.forcing
 
@@ -57,10 +57,10 @@ def answer(subject: Subject, *, forced_tokens: int) -> Iterator[Block]:
     yield Table("teacher-forcing", found.table, words=words.COLUMNS, height=320)
 
 
-def differences(found: Forced) -> Chart:
+def differences(found: ForcedReading) -> Chart:
     """Draw the differences on a logarithmic axis, where 0 stands at the lower edge."""
     table = found.table
-    seen = [way for way in words.LINES if table[way].notna().all() and (found.kept or way != "cached")]
+    seen = [way for way in words.LINES if table[way].notna().all() and (found.cache_bytes or way != "cached")]
     rows = table.assign(place=range(len(table))).melt("place", seen, "way", "size")
     floor = rows["size"][rows["size"] > 0].min() if rows["size"].any() else 1e-16
     return Chart(

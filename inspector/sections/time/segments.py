@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from inspector.sections.subject import Subject
-    from inspector.segments import Segmented
+    from inspector.segments import SegmentedText
 
 words = wording.segments
 
@@ -49,7 +49,7 @@ def answer(subject: Subject, *, piece: int, kept: int) -> Iterator[Block]:
     yield replace(SHOWN, answer=partial(_shown, found=found), picks=(shown,))
 
 
-def _shown(subject: Subject, *, shown: int, found: Segmented) -> Iterator[Block]:
+def _shown(subject: Subject, *, shown: int, found: SegmentedText) -> Iterator[Block]:
     """Yield one segment, with the choice of a head: at first the one that takes most of the memory."""
     layer, head = found.remembering(shown)
     picks = (
@@ -59,7 +59,7 @@ def _shown(subject: Subject, *, shown: int, found: Segmented) -> Iterator[Block]
     yield replace(HEAD, answer=partial(_head, found=found, at=shown), picks=picks)
 
 
-def _head(subject: Subject, *, piece_layer: int, piece_head: int, found: Segmented, at: int) -> Iterator[Block]:
+def _head(subject: Subject, *, piece_layer: int, piece_head: int, found: SegmentedText, at: int) -> Iterator[Block]:
     """Yield a head's map in a segment, and how far each token is from one pass."""
     trace = subject.trace
     table = segments.table(found, trace.encoding.tokens)
@@ -90,7 +90,7 @@ def _head(subject: Subject, *, piece_layer: int, piece_head: int, found: Segment
     yield Note(words.caption(found))
 
 
-def _map(found: Segmented, tokens: Sequence[str], code: str, *, at: int, layer: int, head: int) -> Map:
+def _map(found: SegmentedText, tokens: Sequence[str], code: str, *, at: int, layer: int, head: int) -> Map:
     rows, start, first = found.place(at)
     panel = Panel(
         found.maps[layer][head][rows, first : rows.stop],
@@ -111,7 +111,7 @@ def _map(found: Segmented, tokens: Sequence[str], code: str, *, at: int, layer: 
     )
 
 
-def _apart(found: Segmented, table: pd.DataFrame) -> Chart:
+def _apart(found: SegmentedText, table: pd.DataFrame) -> Chart:
     """Lay out the difference of each token; a line stands where a segment begins, unless there are many."""
     few = found.count <= LINES
     return Chart(
@@ -132,8 +132,8 @@ def _apart(found: Segmented, table: pd.DataFrame) -> Chart:
     )
 
 
-def _read(subject: Subject, *, segment: int, memory: int) -> Segmented:
-    def make() -> Segmented:
+def _read(subject: Subject, *, segment: int, memory: int) -> SegmentedText:
+    def make() -> SegmentedText:
         with steps.told(subject.model, words.READING):
             ids = subject.trace.encoding.ids[: segments.MOST]
             return segments.read(subject.model, ids, segment=segment, memory=memory)

@@ -28,10 +28,10 @@ def room(subject: Subject) -> int:
     return min(most, len(subject.trace.read_by("decoder")))
 
 
-def forced(subject: Subject, *, tokens: int) -> stepwise.Forced:
+def forced(subject: Subject, *, tokens: int) -> stepwise.ForcedReading:
     """Read the first tokens in one pass and step by step, once; ValueError in a sentence where that fails."""
 
-    def make() -> stepwise.Forced:
+    def make() -> stepwise.ForcedReading:
         loaded = subject.model
         doing = words.forcing.READING
         with told(loaded, doing), subject.progress(doing, unit="step") as on_progress:
@@ -42,10 +42,10 @@ def forced(subject: Subject, *, tokens: int) -> stepwise.Forced:
     return subject.of_text(("forced", tokens), make)
 
 
-def reads(subject: Subject, *, tokens: int) -> tuple[stepwise.Reads, ...]:
+def reads(subject: Subject, *, tokens: int) -> tuple[stepwise.LayerReads, ...]:
     """Watch the reads of a cached run, once; ValueError in a sentence where that fails."""
 
-    def make() -> tuple[stepwise.Reads, ...]:
+    def make() -> tuple[stepwise.LayerReads, ...]:
         with told(subject.model, words.past.WATCHING):
             return stepwise.reads(subject.model, subject.trace, tokens=tokens)
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     import models
-    from inspector.generating import Written
+    from inspector.generating import WrittenText
     from inspector.sections.subject import Subject
-    from inspector.sentence_vectors import Vectors
+    from inspector.sentence_vectors import SentenceVectors
 
 words = wording.both
 
@@ -134,7 +134,7 @@ def _readers(subject: Subject) -> tuple[tuple[Reader, Reader], list[str]]:
     return (Reader(encoder, text), Reader(decoder, written)), notes
 
 
-def _vectors(subject: Subject, one: Reader, sentences: tuple[str, ...]) -> Vectors:
+def _vectors(subject: Subject, one: Reader, sentences: tuple[str, ...]) -> SentenceVectors:
     """Read the text and the sentences."""
     if not sentences:
         raise ValueError(words.NO_SENTENCE)
@@ -151,7 +151,7 @@ def _check(loaded: models.LoadedModel, text: str) -> None:
         raise ValueError(words.too_long(tokens, MOST_TOKENS, model=loaded.card.title))
 
 
-def _similarities(one: Reader, found: Vectors) -> Iterator[Block]:
+def _similarities(one: Reader, found: SentenceVectors) -> Iterator[Block]:
     """Yield the cosine of each sentence with the text."""
     sentences = [trace.text for trace in found.traces[1:]]
     yield Figure(
@@ -186,7 +186,7 @@ def _continued(subject: Subject, one: Reader, *, seed: int) -> Iterator[Block]:
     yield Note(words.about_writing(NEW, mark_left=left, trained=one.loaded.card.trained), code=code)
 
 
-def _write(one: Reader, how: Decoding) -> Written:
+def _write(one: Reader, how: Decoding) -> WrittenText:
     room = generating.prompt(one.loaded, one.begun).room
     return generating.write(one.loaded, one.begun, how=how, new_tokens=min(NEW, room))
 

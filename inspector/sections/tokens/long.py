@@ -33,7 +33,7 @@ from inspector.text import plain
 from inspector.wording import tokens as wording
 
 if TYPE_CHECKING:
-    from inspector.long_texts import BookPage, Compared
+    from inspector.long_texts import BookPage, ReadingComparison
     from inspector.sections.subject import Subject
     from inspector.trace import Trace
 
@@ -73,7 +73,7 @@ def _ways(subject: Subject, *, overlap: int, way: Name, read: Subject, page: str
     """Yield what each way keeps, token by token, its numbers, the weight cut off, and padding."""
     loaded, trace = read.model, read.trace
 
-    def make() -> Compared:
+    def make() -> ReadingComparison:
         with (
             names.told(words.READING, instead=words.READING_INSTEAD, loaded=loaded),
             subject.progress(words.READING, unit=words.PASS) as on_progress,
@@ -156,7 +156,7 @@ def smoothed(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(there, sums[inside] / np.maximum(counts[inside], 1), np.nan)
 
 
-def _cut(found: Compared, trace: Trace, way: Name, code: str) -> Map:
+def _cut(found: ReadingComparison, trace: Trace, way: Name, code: str) -> Map:
     """Draw the share of full attention's weight that a way cuts off, head by head."""
     shares = found.cut[way]
     panel = Panel(
@@ -214,7 +214,7 @@ def whole_length(trace: Trace) -> int:
     return cut.total if cut is not None and cut.unit == "tokens" else len(trace.encoding)
 
 
-def lines(found: Compared, *, whole: int, names: Mapping[Name, str]) -> pd.DataFrame:
+def lines(found: ReadingComparison, *, whole: int, names: Mapping[Name, str]) -> pd.DataFrame:
     """Lay out the table as the page shows it: shares in percent, FLOPs beside full attention's.
 
     reach: share of the whole text, beyond what the model reads at once, that the way gives a state.

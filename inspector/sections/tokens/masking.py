@@ -32,7 +32,7 @@ from inspector.text import plain
 from inspector.wording import tokens as wording
 
 if TYPE_CHECKING:
-    from inspector.masked_lm import Drawn
+    from inspector.masked_lm import MaskingDraw
     from inspector.sections.subject import Subject
 
 words = wording.masking
@@ -141,7 +141,7 @@ def by_rate(table: pd.DataFrame, names: Mapping[str, str], *, trained: float | N
     )
 
 
-def masking(drawn: Drawn) -> str:
+def masking(drawn: MaskingDraw) -> str:
     """Say what one draw chose, and how the guesses fare."""
     return words.masking(
         rate=drawn.rate,

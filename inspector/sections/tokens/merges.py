@@ -18,7 +18,7 @@ from inspector.sections.picks import Step
 from inspector.sections.section import Block, Figure, Mark, Note, Row, Section, Sentence, Table
 from inspector.sections.tokens import corpus as corpora
 from inspector.sections.tokens import cutting
-from inspector.vocabularies import RULES, Corpus, Learned, Rule
+from inspector.vocabularies import RULES, Corpus, LearnedMerges, Rule
 from inspector.wording import tokens as wording
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def answer(subject: Subject, *, corpus: tuple[str, ...], pieces: int) -> Iterato
     """Yield the merges of a corpus, to be played, and one word cut."""
     text = Corpus.of("\n".join(corpus))
 
-    def make() -> dict[Rule, Learned]:
+    def make() -> dict[Rule, LearnedMerges]:
         return {
             rule: vocabularies.learn(text.marked, merges=pieces, rule=rule, least=corpora.LEAST)
             for rule in vocabularies.RULES
@@ -60,7 +60,7 @@ def answer(subject: Subject, *, corpus: tuple[str, ...], pieces: int) -> Iterato
     yield replace(CUTTING, answer=partial(cutting.answer, corpus=text, pieces=pieces), picks=(cutting.word(text),))
 
 
-def _merged(subject: Subject, *, merge: int, learned: Mapping[Rule, Learned], code: str) -> Iterator[Block]:
+def _merged(subject: Subject, *, merge: int, learned: Mapping[Rule, LearnedMerges], code: str) -> Iterator[Block]:
     """Yield one merge: the corpus after it, the pairs that it chose among, and what other rules would join."""
     bpe = learned["count"]
     table = pairs(bpe, merge)
@@ -73,7 +73,7 @@ def _merged(subject: Subject, *, merge: int, learned: Mapping[Rule, Learned], co
     yield Note(words.LIBRARY)
 
 
-def _spelled(subject: Subject, bpe: Learned, step: int, code: str) -> Figure:
+def _spelled(subject: Subject, bpe: LearnedMerges, step: int, code: str) -> Figure:
     """Draw the most frequent words as their pieces."""
     spelled = bpe.spelled(step)
     shown = [(word, spelled[word], times) for word, times in list(bpe.words.items())[:MOST_WORDS]]
@@ -110,7 +110,7 @@ def _pairs(table: pd.DataFrame, step: int, code: str) -> Figure:
     )
 
 
-def _lengths(learned: Mapping[Rule, Learned], step: int, code: str) -> Figure:
+def _lengths(learned: Mapping[Rule, LearnedMerges], step: int, code: str) -> Figure:
     """Draw the symbols of the corpus by merges, a line for each rule."""
     rows = [(rule, at, symbols) for rule, one in learned.items() for at, symbols in enumerate(one.lengths())]
     table = pd.DataFrame(rows, columns=["rule", "merges", "symbols"])
@@ -140,13 +140,13 @@ def _lengths(learned: Mapping[Rule, Learned], step: int, code: str) -> Figure:
     return Figure("lengths", words.LENGTHS, chart, words.LENGTHS_ALT, code, table, name="corpus-by-merges")
 
 
-def pairs(learned: Learned, step: int) -> pd.DataFrame:
+def pairs(learned: LearnedMerges, step: int) -> pd.DataFrame:
     """Weigh the pairs that merge number `step` chose among: those that stand often enough, the chosen one first."""
     table = learned.pairs(step - 1)
     return table[table["count"] >= learned.least].reset_index(drop=True)
 
 
-def merging(learned: Learned, step: int, *, table: pd.DataFrame) -> str:
+def merging(learned: LearnedMerges, step: int, *, table: pd.DataFrame) -> str:
     """Say what merge number `step` joins; table: of `pairs`."""
     merge = learned.merges[step - 1]
     others = {rule: str(table["piece"][table[rule].idxmax()]) for rule in RULES if rule != learned.rule}
@@ -164,7 +164,7 @@ def merging(learned: Learned, step: int, *, table: pd.DataFrame) -> str:
     )
 
 
-def telling(learned: Learned) -> int:
+def telling(learned: LearnedMerges) -> int:
     """Find the merge to see first: after a few, the first at which the likelihood would choose another pair."""
     last = len(learned.merges)
     for step in range(FEW, last + 1):
@@ -174,7 +174,7 @@ def telling(learned: Learned) -> int:
     return min(FEW, last)
 
 
-def first_merges(learned: Mapping[Rule, Learned], *, most: int = FIRST_MERGES) -> pd.DataFrame:
+def first_merges(learned: Mapping[Rule, LearnedMerges], *, most: int = FIRST_MERGES) -> pd.DataFrame:
     """List the pieces that each rule makes first, a row per merge; columns merge, count, gain, ratio."""
     rules: tuple[Rule, ...] = ("count", "gain", "ratio")
     made = [[merge.piece for merge in learned[rule].merges[:most]] for rule in rules]

@@ -14,7 +14,7 @@ from inspector.plots.tokens import chips
 from inspector.sections import names
 from inspector.sections.section import Block, Figure, Mark, Note, Section, Sentence, Table
 from inspector.sections.tokens import corpus as corpora
-from inspector.vocabularies import Corpus, Way
+from inspector.vocabularies import Corpus, CutText
 from inspector.wording import tokens as wording
 from models.config_facts import first_number, text_config
 from models.transformer.config import TransformerConfig
@@ -83,7 +83,7 @@ def answer(subject: Subject, *, corpus: tuple[str, ...], pieces: int) -> Iterato
     )
 
 
-def cutting(ways: Mapping[str, Way], *, model: str, blanks: bool) -> str:
+def cutting(ways: Mapping[str, CutText], *, model: str, blanks: bool) -> str:
     """Say how long the text is in each vocabulary; the ways hold "characters", "words", and the model's by its name."""
     three = [ways["characters"], ways["words"], ways[model]]
     characters, as_words, pieces = lengths = list(map(len, three))
@@ -105,10 +105,10 @@ def short(id: str) -> str:
     return id.partition("?")[0].rstrip("/").rpartition("/")[2][:24]
 
 
-def _ways(subject: Subject, text: str, corpus: Corpus, *, pieces: int, ids: Mapping[str, str]) -> dict[str, Way]:
+def _ways(subject: Subject, text: str, corpus: Corpus, *, pieces: int, ids: Mapping[str, str]) -> dict[str, CutText]:
     """Cut the text in every vocabulary, once: those of the corpus, then the model's, then the others'."""
 
-    def learned() -> dict[str, Way]:
+    def learned() -> dict[str, CutText]:
         return {
             kind: vocabularies.by_library(
                 vocabularies.train(kind, corpus, pieces=pieces, least=corpora.LEAST),
@@ -140,7 +140,7 @@ def _others(subject: Subject) -> list[str]:
     return subject.of_model("other vocabularies", make)
 
 
-def _costs(subject: Subject, ways: Mapping[str, Way]) -> pd.DataFrame:
+def _costs(subject: Subject, ways: Mapping[str, CutText]) -> pd.DataFrame:
     """Count the costs; of an encoder-decoder, those of the encoder, which reads the text."""
     sites = subject.trace.sites
     layers = len([site for site in sites if site.stream == sites[0].stream])

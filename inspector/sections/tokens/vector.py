@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     import models
     from inspector.sections.subject import Subject
-    from inspector.sentence_vectors import Nearest, Pooling, Vectors
+    from inspector.sentence_vectors import NearestAverage, Pooling, SentenceVectors
 
 words = wording.vector
 
@@ -110,10 +110,10 @@ def _read(subject: Subject, sentences: tuple[str, ...]) -> Iterator[Block]:
     yield replace(TAKEN_APART, answer=partial(_apart, found=found, code=code), picks=(which,))
 
 
-def _vectors(subject: Subject, loaded: models.LoadedModel, texts: tuple[str, ...]) -> Vectors:
+def _vectors(subject: Subject, loaded: models.LoadedModel, texts: tuple[str, ...]) -> SentenceVectors:
     """Read the sentences, once; ValueError in a sentence where that fails."""
 
-    def make() -> Vectors:
+    def make() -> SentenceVectors:
         longest = max((len(loaded.encode(text)) for text in texts), default=0)
         if longest > MOST_TOKENS:
             raise ValueError(words.too_long(longest, MOST_TOKENS))
@@ -123,7 +123,7 @@ def _vectors(subject: Subject, loaded: models.LoadedModel, texts: tuple[str, ...
         return subject.of_all(("sentence vectors", loaded.card.id, subject.version, texts), make)
 
 
-def _cosines(found: Vectors, code: str, *, model: str) -> Map:
+def _cosines(found: SentenceVectors, code: str, *, model: str) -> Map:
     """Draw both tables of cosines side by side."""
     rows = [f"{at} {cut(trace.text)}" for at, trace in enumerate(found.traces)]
     return Map(
@@ -159,7 +159,7 @@ def _beside(subject: Subject, *, texts: tuple[str, ...] = ()) -> Iterator[Block]
     yield Table("sentence-encoders", pd.DataFrame(rows, columns=columns), words=words.BESIDE_HEADS, folded=False)
 
 
-def _apart(subject: Subject, *, cls_sentence: int, found: Vectors, code: str) -> Iterator[Block]:
+def _apart(subject: Subject, *, cls_sentence: int, found: SentenceVectors, code: str) -> Iterator[Block]:
     """Yield [CLS] of one sentence taken apart."""
     loaded, trace = subject.model, found.traces[cls_sentence]
     key = (loaded.card.id, subject.version, trace.key)
@@ -221,7 +221,7 @@ def said(seen: Pooled, *, model: str) -> str:
     return words.pooled(cls=seen.cls, mean=seen.mean, sentences=seen.sentences, model=model)
 
 
-def pooled(found: Vectors) -> Pooled:
+def pooled(found: SentenceVectors) -> Pooled:
     """Read both poolings; sentences 0 and 1 are a pair, 2 and 3, and so on."""
     count = len(found.traces)
     pairs = count // 2 * 2
@@ -234,7 +234,7 @@ def pooled(found: Vectors) -> Pooled:
     )
 
 
-def table(found: Vectors) -> pd.DataFrame:
+def table(found: SentenceVectors) -> pd.DataFrame:
     """Give a row per sentence: sentence, cls_rank and mean_rank of its paraphrase (NaN for none), agreement."""
     count = len(found.traces)
     pairs = count // 2 * 2
@@ -248,7 +248,7 @@ def table(found: Vectors) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def mixture(attention: pd.DataFrame, parts: pd.DataFrame | None, nearest: Sequence[Nearest]) -> str:
+def mixture(attention: pd.DataFrame, parts: pd.DataFrame | None, nearest: Sequence[NearestAverage]) -> str:
     """Say what one sentence's [CLS] is made of.
 
     attention: of `cls_attention`, parts: of `cls_parts`, nearest: the nearest average of each token, [CLS] first.
@@ -267,7 +267,7 @@ def mixture(attention: pd.DataFrame, parts: pd.DataFrame | None, nearest: Sequen
     )
 
 
-def _ranked(found: Vectors, pooling: Pooling) -> words.Ranks:
+def _ranked(found: SentenceVectors, pooling: Pooling) -> words.Ranks:
     cosines = found.cosines(pooling)
     ranks = sentence_vectors.partner_ranks(cosines)
     at = np.arange(len(ranks))

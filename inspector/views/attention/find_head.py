@@ -39,10 +39,10 @@ def draw(
             st.session_state[label] = place
     rows = {(site.layer, site.call): row for row, site in enumerate(sites)}
 
-    def opened(match: find.Found) -> tuple[int, int]:
+    def opened(match: find.FittingHead) -> tuple[int, int]:
         return rows[match.layer, match.call], match.head
 
-    def fitting() -> tuple[find.Found, ...]:
+    def fitting() -> tuple[find.FittingHead, ...]:
         wish = st.session_state["wish"]
         if wish == LINK:
             query, key = st.session_state[FROM], st.session_state[TO]

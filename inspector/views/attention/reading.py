@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from inspector.trace import AttentionSite, Trace
 
 
-def head(trace: Trace, site: AttentionSite, number: int) -> read.Head:
+def head(trace: Trace, site: AttentionSite, number: int) -> read.HeadReading:
     """Read one head of a stream."""
     key = (trace.key, "head read", site.stream, site.layer, site.call, number)
     return caching.cached(key, lambda: read.head(chosen(trace), trace, site, number))

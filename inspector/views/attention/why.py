@@ -15,7 +15,7 @@ from inspector.views.shell import link, problems, readings, site_words
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
-    from inspector.explain import Explanation, Step
+    from inspector.explain import Explanation, WeightStep
     from inspector.plots.scene import Scene
     from inspector.plots.theme import Mode
     from inspector.trace import AttentionSite, Trace
@@ -177,7 +177,7 @@ def _files(trace: Trace, cell: Explanation, *, name: str) -> None:
     save.figure(name, {"": picture}, table=lambda: explain.way(cell), key="why", python=lines)
 
 
-def _meaning(cell: Explanation, step: Step) -> str:
+def _meaning(cell: Explanation, step: WeightStep) -> str:
     """Say what a step does, with its exact number."""
     by = "" if step.operand is None else signed(step.operand)
     width = len(cell.products)

@@ -9,7 +9,7 @@ from itertools import permutations
 import streamlit as st
 
 from inspector import alignment, compare, maps, pairs
-from inspector.alignment import Common, Number, Pairing
+from inspector.alignment import CommonRows, Number, Pairing
 from inspector.components.head import HeadMessage, LinkedTokens, SharedLayout
 from inspector.text import number, plain
 from inspector.trace import Array
@@ -111,7 +111,7 @@ def explain(pair: PanelDifference | str) -> None:
     st.caption(f"{_alignment(pair.pairing.keys, a, b)} {colours}")
 
 
-def _told(apart: compare.Difference, keys: Common, *, a: str, b: str) -> list[tuple[str, str, str]]:
+def _told(apart: compare.Difference, keys: CommonRows, *, a: str, b: str) -> list[tuple[str, str, str]]:
     change = number(apart.entropy_change).replace("-", "−")
     sign = "+" if apart.entropy_change > 0 else ""
     return [
@@ -139,7 +139,7 @@ def _told(apart: compare.Difference, keys: Common, *, a: str, b: str) -> list[tu
     ]
 
 
-def _alignment(keys: Common, a: str, b: str) -> str:
+def _alignment(keys: CommonRows, a: str, b: str) -> str:
     """Say how many tokens or words were aligned, and which were not."""
     if keys.unit == "words":
         begin = wording.words_compared(count=len(keys.a.labels))
@@ -154,7 +154,7 @@ def _alignment(keys: Common, a: str, b: str) -> str:
     return " ".join([begin, *(rest or [wording.NOTHING_LEFT])])
 
 
-def _merged(keys: Common) -> bool:
+def _merged(keys: CommonRows) -> bool:
     return any(len(group) > 1 for group in keys.a.members)
 
 

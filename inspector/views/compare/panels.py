@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from inspector import alignment, heads, maps
-from inspector.alignment import Axis, Number
+from inspector.alignment import Number, TokenAxis
 from inspector.components.head import HeadMessage, LinkedTokens, SharedLayout
 from inspector.examples import EXAMPLES
 from inspector.export import python
@@ -112,16 +112,16 @@ class Panel:
         return float(self.weights.max()) or 1.0
 
     @property
-    def axes(self) -> tuple[Axis, Axis]:
+    def axes(self) -> tuple[TokenAxis, TokenAxis]:
         """Queries and keys, to be aligned with those of other panels."""
         return alignment.axes(self.trace, self.shown, stream=self.stream)
 
     @property
-    def compared(self) -> python.Compared:
+    def compared(self) -> python.ComparedMap:
         """The panel as Python lines name it."""
         at = self.site
         begin = maps.WINDOW if self.is_long else None
-        return python.Compared(self.trace, self.whole, at.layer, self.head, at.stream, at.call, begin)
+        return python.ComparedMap(self.trace, self.whole, at.layer, self.head, at.stream, at.call, begin)
 
     @property
     def place(self) -> str:

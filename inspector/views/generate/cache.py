@@ -7,7 +7,7 @@ from itertools import pairwise
 import pandas as pd
 import streamlit as st
 
-from inspector.generating import Written
+from inspector.generating import WrittenText
 from inspector.plots import generating as draw
 from inspector.views.figures import chart
 from inspector.views.shell import controls
@@ -16,7 +16,7 @@ from inspector.wording import generate as words
 AMOUNTS: dict[str, draw.Amount] = {"each step": "flops", "up to each step": "total"}
 
 
-def cache(made: Written, table: pd.DataFrame, *, python: str) -> None:
+def cache(made: WrittenText, table: pd.DataFrame, *, python: str) -> None:
     """Draw the bytes in the cache and the FLOPs with it and without; python: the lines that write the text."""
     if not table["cache_bytes"].any():
         st.markdown(words.NO_CACHE)
@@ -49,7 +49,7 @@ def cache(made: Written, table: pd.DataFrame, *, python: str) -> None:
         st.caption(words.flops_read(alone=made.source is None))
 
 
-def _same(made: Written) -> None:
+def _same(made: WrittenText) -> None:
     """Say how many FLOPs the cache saved, and whether the text is the same without it."""
     cached, uncached = sum(step.flops for step in made.steps), sum(made.uncached_flops)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -67,7 +67,7 @@ def _same(made: Written) -> None:
             )  # fmt: skip
 
 
-def _kept(made: Written) -> str:
+def _kept(made: WrittenText) -> str:
     """Say how the cache grows, as measured."""
     grows = {after.cache_bytes - before.cache_bytes for before, after in pairwise(made.steps)}
     more = f"{min(grows):,}" if len(grows) == 1 else f"{min(grows, default=0):,} to {max(grows, default=0):,}"

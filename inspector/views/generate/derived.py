@@ -17,7 +17,7 @@ from models import failures
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.generating import Written
+    from inspector.generating import WrittenText
     from models import LoadedModel
 
 HEADS = {
@@ -28,7 +28,7 @@ HEADS = {
 }
 
 
-def derived(loaded: LoadedModel, made: Written, table: pd.DataFrame) -> None:
+def derived(loaded: LoadedModel, made: WrittenText, table: pd.DataFrame) -> None:
     """Draw the prefill, a step with the cache and without, and the cache's bytes: counted, and as measured."""
     asked = st.toggle(
         words.COMPARE_COUNT,

@@ -84,12 +84,12 @@ def in_words(how: generating.Decoding, new_tokens: int, *, brief: bool) -> str:
     return words.sampled(most=new_tokens, seed=how.seed)
 
 
-def written() -> generating.Written:
+def written() -> generating.WrittenText:
     """Write the text with and without the cache, once, with a bar and a Stop where that is long."""
     place = st.empty()
     bar = progress.Bar(place, at_once=False, stop="stop writing")
 
-    def write() -> generating.Written:
+    def write() -> generating.WrittenText:
         with bar.turn("Writing"):
             return generating.write(loaded, text, how=how, new_tokens=new_tokens, watch=seen)
 
@@ -101,12 +101,12 @@ def written() -> generating.Written:
     return made
 
 
-def tree(width: int) -> beams.Tree:
+def tree(width: int) -> beams.BeamTree:
     """A beam search with all its steps, once."""
     place = st.empty()
     bar = progress.Bar(place, at_once=False, stop=f"stop searching {width}")
 
-    def search() -> beams.Tree:
+    def search() -> beams.BeamTree:
         with bar.turn("The beam search"):
             return beams.search(loaded, text, beams=width, new_tokens=new_tokens, watch=seen)
 

@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from inspector.generating import Written
+from inspector.generating import WrittenText
 from inspector.generating import steps as written_steps
 from inspector.plots import attention, theme
 from inspector.plots import generating as draw
@@ -39,7 +39,7 @@ MOST_SHOWN = 300  # characters of a source
 TERMS = ("token", "probability", "attention", "KV cache")
 
 
-def steps(made: Written, table: pd.DataFrame, *, limits: str, python: str, shape: Shape) -> None:
+def steps(made: WrittenText, table: pd.DataFrame, *, limits: str, python: str, shape: Shape) -> None:
     """Draw the panel of one step.
 
     table: the numbers of each step. limits: what the model does not do well, "" where that is not known. python: the
@@ -59,7 +59,7 @@ def steps(made: Written, table: pd.DataFrame, *, limits: str, python: str, shape
     player.panel(_panel)(player, made, table, limits, python, shape)
 
 
-def _panel(player: Player, made: Written, table: pd.DataFrame, limits: str, python: str, shape: Shape) -> None:
+def _panel(player: Player, made: WrittenText, table: pd.DataFrame, limits: str, python: str, shape: Shape) -> None:
     step = player.seen()
     opening = st.container()
     streams = ["decoder", *(["cross"] if shape == "encoder-decoder" else [])]
@@ -101,7 +101,7 @@ def _places(maps: int) -> _Places:
     return _Places(controls, left.container(), left.container(), right)
 
 
-def _controls(player: Player, made: Written, step: int) -> tuple[AttentionSite, int | None]:
+def _controls(player: Player, made: WrittenText, step: int) -> tuple[AttentionSite, int | None]:
     """Draw buttons, slider and options; return whose maps are drawn, and the head, None for the mean of all."""
     if len(made.steps) == 1:
         st.caption(wording.ONE_TOKEN)
@@ -112,7 +112,7 @@ def _controls(player: Player, made: Written, step: int) -> tuple[AttentionSite, 
         return _options(made)
 
 
-def _options(made: Written) -> tuple[AttentionSite, int | None]:
+def _options(made: WrittenText) -> tuple[AttentionSite, int | None]:
     """Draw the popover of what the reader changes of the maps."""
     sites = made.trace.sites_of("decoder")
     with st.popover("Options", icon=":material/tune:"):
@@ -124,7 +124,7 @@ def _options(made: Written) -> tuple[AttentionSite, int | None]:
 # --- what is seen of a step --------------------------------------------------------------------------------------
 
 
-def _text(player: Player, made: Written, step: int) -> None:
+def _text(player: Player, made: WrittenText, step: int) -> None:
     if made.source is not None:
         st.text(wording.source(text=formatting.shortened(made.trace.text, MOST_SHOWN)))
     tokens = [done.chosen.token for done in made.steps]
@@ -144,7 +144,7 @@ def _text(player: Player, made: Written, step: int) -> None:
     )
 
 
-def _numbers(made: Written, table: pd.DataFrame, step: int) -> None:
+def _numbers(made: WrittenText, table: pd.DataFrame, step: int) -> None:
     row, chosen = table.iloc[step - 1], made.steps[step - 1]
     facts = [
         wording.step_of(of=len(made.steps), step=step),
@@ -155,7 +155,7 @@ def _numbers(made: Written, table: pd.DataFrame, step: int) -> None:
     st.markdown(" · ".join(facts))
 
 
-def _about(made: Written, limits: str) -> None:
+def _about(made: WrittenText, limits: str) -> None:
     """Say at the text what it is worth."""
     if made.trace.model and not available_models.trained(made.trace.model):
         st.markdown(wording.UNTRAINED)
@@ -163,7 +163,7 @@ def _about(made: Written, limits: str) -> None:
         st.caption(limits)
 
 
-def _candidates(made: Written, step: int, *, python: str) -> None:
+def _candidates(made: WrittenText, step: int, *, python: str) -> None:
     chosen = made.steps[step - 1]
     st.markdown(wording.COULD_COME)
     chart.show(
@@ -177,7 +177,7 @@ def _candidates(made: Written, step: int, *, python: str) -> None:
     st.caption(wording.candidates_read(drawn=drawn))
 
 
-def _explain(made: Written, site: AttentionSite, streams: Sequence[str]) -> None:
+def _explain(made: WrittenText, site: AttentionSite, streams: Sequence[str]) -> None:
     """Say what the maps are."""
     trace = made.trace
     records = [trace.record_of(site.layer, stream, call=site.call) for stream in streams]
@@ -191,8 +191,8 @@ def _explain(made: Written, site: AttentionSite, streams: Sequence[str]) -> None
 
 
 def _map(
-    made: Written, step: int, *, stream: str, site: AttentionSite, head: int | None, python: str
-) -> written_steps.Look | None:
+    made: WrittenText, step: int, *, stream: str, site: AttentionSite, head: int | None, python: str
+) -> written_steps.StrongestKey | None:
     """Draw one stream's map up to the step; return what its newest row looked at most."""
     trace = made.trace
     weights: NDArray[np.float32] = caching.cached(

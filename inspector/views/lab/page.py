@@ -23,7 +23,7 @@ from models.training.tiny.experiments import Experiment, buildable
 from models.transformer.config import Positions, Score
 
 if TYPE_CHECKING:
-    from models.training.lab import Course, Result
+    from models.training.lab import Course, LabResult
 
 PICTURE_EVERY = 0.7  # seconds between two pictures, and on a slow machine more:
 DRAWING_SHARE = 0.2  # of the time, at most
@@ -36,7 +36,7 @@ class Attempt:
 
     experiment: Experiment
     courses: dict[tuple[str, int], Course] = field(default_factory=dict)  # by side and seed, while they are trained
-    results: list[Result] = field(default_factory=list)
+    results: list[LabResult] = field(default_factory=list)
 
 
 def train(attempt: Attempt) -> None:

@@ -26,7 +26,7 @@ from models.training.tiny.words import KINDS, WORDS
 
 if TYPE_CHECKING:
     from models.attention import Stream
-    from models.training.lab import Result, Trial
+    from models.training.lab import LabResult, Trial
 
 _ROUNDING = 1e-3  # what a softmax's row may miss of 1
 PYTHON = """import inspector
@@ -60,7 +60,7 @@ def _written(record: Experiment | Switches) -> str:
     return f"{type(record).__name__}({', '.join(parts)})"
 
 
-def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
+def accuracy(experiment: Experiment, results: Sequence[LabResult]) -> None:
     """The table of accuracy by length, and what a longer text means to each side."""
     st.subheader(words.LONGER, anchor=False)
     table, unit = lab.accuracies(results), words.unit(experiment.task)
@@ -83,7 +83,7 @@ def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
         st.caption(f"{side}: {words.beyond(experiment.run(side, seed=0))}")
 
 
-def places(experiment: Experiment, results: Sequence[Result]) -> None:
+def places(experiment: Experiment, results: Sequence[LabResult]) -> None:
     """Draw which places of the answer are right, at the length that was chosen for the one text."""
     times = TIMES[list(NAMES.values()).index(st.session_state.get("lab_times", NAMES[1]))]
     table = lab.places(results).query("times == @times")
@@ -104,7 +104,7 @@ def places(experiment: Experiment, results: Sequence[Result]) -> None:
     st.caption(words.places_read(length=NAMES[times]))
 
 
-def layers(experiment: Experiment, results: Sequence[Result]) -> None:
+def layers(experiment: Experiment, results: Sequence[LabResult]) -> None:
     """Draw gradient and residual stream by depth, and the FFN's inner units by step."""
     depth = read.depth(results)
     if not depth:
@@ -130,7 +130,7 @@ def layers(experiment: Experiment, results: Sequence[Result]) -> None:
     st.caption(words.LAYERS)
 
 
-def example(experiment: Experiment, results: Sequence[Result]) -> None:
+def example(experiment: Experiment, results: Sequence[LabResult]) -> None:
     """Draw one text that both sides read, trained from seed 0: their answers and their attention."""
     st.subheader(words.ONE_TEXT, anchor=False)
     first = {

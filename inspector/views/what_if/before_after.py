@@ -188,7 +188,7 @@ class States:
     changed: Sequence[int]
 
     @property
-    def read(self) -> effects.Turned | None:
+    def read(self) -> effects.TurnedToken | None:
         """The token that turned most."""
         return effects.turned(self.turned["turned"].to_numpy(), tokens=self.tokens, changed=self.changed)
 

@@ -20,7 +20,7 @@ from inspector.views.what_if.swap import guessed_token
 from inspector.wording import phrases
 from inspector.wording import what_if as wording
 from models import LoadedModel
-from models.attention.dropping import Head
+from models.attention.dropping import ModelHead
 from models.formatting import layer_name
 
 
@@ -67,7 +67,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     importance.show(trace, loaded, dropped, stream=stream, hidden=hidden, toggle=toggle)
 
 
-def name_of(head: Head, trace: Trace) -> str:
+def name_of(head: ModelHead, trace: Trace) -> str:
     """A head in the link: "1.5", or where there are several streams "cross.1.5"; of a second attention "1.5.1"."""
     several = len(trace.streams) > 1
     place = f"{head.layer}.{head.head}" + (f".{head.call}" if head.call else "")
@@ -77,10 +77,10 @@ def name_of(head: Head, trace: Trace) -> str:
 def _toggle(row: int, number: int, *, dropped: Dropped, stream: str) -> None:
     """A head was clicked: it is dropped too, or speaks again; one stays dropped."""
     site = dropped.before.sites_of(stream)[row]
-    _choose(set(dropped.heads) ^ {Head(stream, site.layer, number, site.call)}, dropped)
+    _choose(set(dropped.heads) ^ {ModelHead(stream, site.layer, number, site.call)}, dropped)
 
 
-def _choose(heads: set[Head], dropped: Dropped) -> None:
+def _choose(heads: set[ModelHead], dropped: Dropped) -> None:
     every = interventions.every_head(dropped.before)
     dropped_now = [head for head in every if head in (heads or set(dropped.heads))]
     link.assign("drop", tuple(name_of(head, dropped.before) for head in dropped_now))
@@ -96,10 +96,12 @@ def _first(trace: Trace) -> str:
     call = link.remembered("call", 0)
     there = [site for site in trace.sites if (site.stream, site.layer, site.call) == (first.stream, layer, call)]
     known = bool(there) and number < there[0].heads
-    return name_of(Head(first.stream, layer, number, call) if known else Head(first.stream, first.layer, 0), trace)
+    return name_of(
+        ModelHead(first.stream, layer, number, call) if known else ModelHead(first.stream, first.layer, 0), trace
+    )
 
 
-def _dropped(trace: Trace, loaded: LoadedModel, heads: tuple[Head, ...], *, hidden: tuple[int, ...]) -> Dropped:
+def _dropped(trace: Trace, loaded: LoadedModel, heads: tuple[ModelHead, ...], *, hidden: tuple[int, ...]) -> Dropped:
     return caching.cached(
         ("dropped", trace.key, heads, hidden),
         lambda: interventions.drop(loaded, trace, heads=heads, hidden=hidden),
@@ -152,7 +154,7 @@ def _toggle_layers(dropped: Dropped, stream: str, before: list[int]) -> None:
     now, heads = set(st.session_state["whole-layers"]), set(dropped.heads)
     for row, site in enumerate(dropped.before.sites_of(stream)):
         if row in now ^ set(before):
-            all_of_it = {Head(stream, site.layer, head, site.call) for head in range(site.heads)}
+            all_of_it = {ModelHead(stream, site.layer, head, site.call) for head in range(site.heads)}
             heads = heads | all_of_it if row in now else heads - all_of_it
     _choose(heads, dropped)
 

@@ -17,7 +17,7 @@ from inspector.views.components.grid import grid
 from inspector.views.shell import progress, readings, site_words
 from inspector.wording import what_if as wording
 from models import LoadedModel
-from models.attention.dropping import Head
+from models.attention.dropping import ModelHead
 
 MOST = 600  # heads, a run of the model for each
 TITLES: dict[Measure, str] = {
@@ -55,7 +55,7 @@ def show(
 
 
 def _measure(
-    trace: Trace, loaded: LoadedModel, every: list[Head], measured: list[Importance], *, hidden: tuple[int, ...]
+    trace: Trace, loaded: LoadedModel, every: list[ModelHead], measured: list[Importance], *, hidden: tuple[int, ...]
 ) -> None:
     """Draw the button, and when it was pressed run the model for each head.
 

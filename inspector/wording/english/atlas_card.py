@@ -7,7 +7,7 @@ from math import isnan, log10
 from typing import TYPE_CHECKING
 
 from inspector.atlas.measures import Measure
-from inspector.atlas.reading.distribution import Distribution
+from inspector.atlas.reading.distribution import MeasureDistribution
 from inspector.plots.atlas.units import written
 from inspector.text import token
 from inspector.wording.english.phrases import count_of, percent
@@ -105,7 +105,9 @@ def name(*, layer: int, head: int, stream: str, call: int | None) -> str:
     return f"{f'{stream} ' if stream else ''}layer {layer}{attention}, head {head}"
 
 
-def head(*, name: str, texts: int, most: Distribution | None, beside: Distribution | None, spread: float) -> str:
+def head(
+    *, name: str, texts: int, most: MeasureDistribution | None, beside: MeasureDistribution | None, spread: float
+) -> str:
     """Say what a head does over all texts.
 
     most: the share that is largest on average, None where no share is known; beside: the largest share of other keys,
@@ -203,7 +205,7 @@ def chart(measure: Measure) -> str:
     }.get(measure.name, f"How much it {measure.says}")
 
 
-def summary(distribution: Distribution) -> str:
+def summary(distribution: MeasureDistribution) -> str:
     """Say a measure in numbers: "mean 21 %; half of the texts 17 % to 23 %; smaller in longer texts (r = ...)"."""
     low, high = (value(end, distribution.measure) for end in distribution.middle_half)
     return (
@@ -212,7 +214,7 @@ def summary(distribution: Distribution) -> str:
     )
 
 
-def length(distribution: Distribution) -> str:
+def length(distribution: MeasureDistribution) -> str:
     """Say what the text's length does to a measure."""
     r = distribution.correlation
     if distribution.texts < FEWEST:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from inspector.head_roles import Grid, Head, Role
+from inspector.head_roles import Grid, HeadReading, Role
 from inspector.text import number, signed, token
-from inspector.token_links import STRONG, Link
+from inspector.token_links import STRONG, TokenLink
 from inspector.wording.english.phrases import DO, heads_of, listed, named, share
 from models.formatting import layer_name
 
@@ -116,7 +116,7 @@ def grid(roles: Grid) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def head(reading: Head) -> str:
+def head(reading: HeadReading) -> str:
     """Say what a head does, in one sentence with its number."""
     name = f"{layer_name(reading.layer, reading.call).capitalize()}, head {reading.head}"
     if reading.opens_with_link and reading.link is not None:
@@ -124,7 +124,7 @@ def head(reading: Head) -> str:
     return _role(reading.role, name, _attention(reading), short=reading.short)
 
 
-def also(reading: Head) -> str:
+def also(reading: HeadReading) -> str:
     """Say what else there is to a head, in one sentence; empty where there is nothing to add."""
     role, link = reading.role, reading.link
     if reading.opens_with_link:
@@ -328,11 +328,11 @@ def _target(role: Role) -> str:
     return named(role.key) if role.key is not None else listed([token(text) for text in role.tokens], "or")
 
 
-def _attention(reading: Head) -> str:
+def _attention(reading: HeadReading) -> str:
     return "the attention of all tokens but the first" if reading.first_left_out else "its attention"
 
 
-def _link(link: Link, stream: str) -> str:
+def _link(link: TokenLink, stream: str) -> str:
     """Tell a link: "`it` gives two thirds of its attention to `tired`, more than any other head does"."""
     key = f"another {token(link.key.token)}" if _alike(link) else named(link.key)
     who = f"to write {named(link.query)} it gives" if stream == "cross" else f"{named(link.query)} gives"
@@ -340,11 +340,11 @@ def _link(link: Link, stream: str) -> str:
     return f"{who} {share(link.weight)} of its attention to {key}{most}"
 
 
-def _alike(link: Link) -> bool:
+def _alike(link: TokenLink) -> bool:
     return link.key.of == 2 and link.query.token == link.key.token and link.query.of == 2
 
 
-def terms(reading: Head) -> tuple[str, ...]:
+def terms(reading: HeadReading) -> tuple[str, ...]:
     """Return the glossary's names of what a head's sentence speaks of."""
     spoken = () if reading.opens_with_link else _TERMS.get(reading.role.kind, ())
     return ("head", "attention", *spoken)

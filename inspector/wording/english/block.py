@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from inspector.block import Step
-from inspector.sharing import Heads, Nearest
+from inspector.block import LayerStep
+from inspector.sharing import HeadsSideBySide, NearestRows
 from inspector.text import number, signed
 from inspector.text import token as code
 from inspector.wording.english.phrases import count_of, listed, percent
@@ -14,7 +14,7 @@ from inspector.wording.english.phrases import count_of, listed, percent
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.mixing import Mixed
+    from inspector.mixing import ChangedCells
 
 ASKS = "Inside the block"
 CANNOT = "does not show what its parts add to the residual stream"
@@ -93,7 +93,7 @@ def ends(*, off: float, unseen: bool) -> str:
     return sentence
 
 
-def step(record: Step, *, activation: str | None, cosines: dict[str, float]) -> str:
+def step(record: LayerStep, *, activation: str | None, cosines: dict[str, float]) -> str:
     """Say what a step of the walk is, in plain words."""
     size = " x ".join(map(str, record.shape))
     first, *rest = record.shape
@@ -340,7 +340,7 @@ def straight(*, straight: float, doubled: float, mirrored: float) -> str:
     )
 
 
-def mixes(*, tokens: int, width: int, ffn: Mixed, attention: Mixed | None) -> list[str]:
+def mixes(*, tokens: int, width: int, ffn: ChangedCells, attention: ChangedCells | None) -> list[str]:
     """Say what FFN and attention mix when one number of one token changes, a line each.
 
     tokens: the number of tokens that are looked at. attention: None where its mixing cannot be counted.
@@ -465,18 +465,18 @@ def tied(embedding: str, head: str) -> str:
     return "Embedding and head are two tensors of their own."
 
 
-def nearest(choices: Nearest) -> str:
+def nearest(choices: NearestRows) -> str:
     """Say how often the head's choice is the row nearest to the state."""
     positions = f"{choices.positions} {'position' if choices.positions == 1 else 'positions'}"
     return (
-        f"At {choices.own} of {positions} the likeliest token's row is also the row nearest to the state (its rows are "
-        f"{number(choices.shortest)} to {number(choices.longest)} long); with all rows scaled to one length, at "
+        f"At {choices.unscaled} of {positions} the likeliest token's row is also the row nearest to the state (its "
+        f"rows are {number(choices.shortest)} to {number(choices.longest)} long); with all rows scaled to one length, at "
         f"{choices.equal} of {choices.positions}. A product is surely largest for the nearest row "
         "only where rows are equally long."
     )
 
 
-def heads(joined: Heads) -> str:
+def heads(joined: HeadsSideBySide) -> str:
     """Say what side by side means for heads, and what adding them up would lose."""
     rank = (
         "" if joined.rank is None else f" W_O has rank {joined.rank}; heads added up could fill {joined.width} at most."

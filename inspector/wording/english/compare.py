@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.pairs import Heads, Pair
+from inspector.pairs import MapPair, PairedHeads
 from inspector.text import number
 from inspector.wording.english.phrases import count_of, named, percent
 from models.formatting import layer_name
@@ -29,7 +29,7 @@ MODELS_HELP = "Several models on one text, the mean over the heads of a layer"
 TEXTS_HELP = "One head on several texts"
 
 
-def pair(difference: Pair, *, a: str, b: str) -> str:
+def pair(difference: MapPair, *, a: str, b: str) -> str:
     """Say how far two maps differ and where most; a, b: names of the maps, "A (layer 1, head 7)"."""
     if difference.equal:
         return f"{a} and {b} are equal on this text: every weight is the same."
@@ -40,7 +40,7 @@ def pair(difference: Pair, *, a: str, b: str) -> str:
     )
 
 
-def heads(distances: Heads, *, a: str, b: str) -> str:
+def heads(distances: PairedHeads, *, a: str, b: str) -> str:
     """Say which two heads are most alike, how alike that is, and how many have a partner; a, b: their models."""
     first, second = (
         f"{layer_name(layer, call)}, head {head}" for layer, head, call in (distances.best.a, distances.best.b)
@@ -165,7 +165,7 @@ def long(*, whole: int, window: int) -> str:
     )
 
 
-def _partners(distances: Heads, a: str, b: str) -> str:
+def _partners(distances: PairedHeads, a: str, b: str) -> str:
     """Say how many heads have a partner, and what a partner is."""
     heads = f"{count_of(distances.count, 'head')}{'' if distances.among else f' of {a}'}"
     has = "has" if distances.mutual == 1 else "have"
@@ -179,7 +179,7 @@ def _apart(distance: float) -> str:
     return f"{number(distance)} nats apart" if distance else "equal on this text"
 
 
-def _cell(difference: Pair, a: str, b: str) -> str:
+def _cell(difference: MapPair, a: str, b: str) -> str:
     """Say what the query gives the key in both maps, or the difference where both weights read alike."""
     first, second = percent(difference.a), percent(difference.b)
     if first == second:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import floor
 from typing import TYPE_CHECKING
 
-from inspector.costs.card import OnCard
-from inspector.costs.clock import Kernel, Measured
-from inspector.costs.clocked import Timed
-from inspector.costs.derivation import Amount, Derived
+from inspector.costs.card import CardNeeds
+from inspector.costs.clock import Kernel, LayerTimes
+from inspector.costs.clocked import StreamTimes
+from inspector.costs.derivation import Amount, DerivedNumber
 from inspector.text import number, quantity
 from inspector.wording.english.phrases import count_of, listed, percent
 
@@ -371,7 +371,7 @@ def measures(lengths: Sequence[int]) -> str:
     )
 
 
-def medians(timings: Measured) -> str:
+def medians(timings: LayerTimes) -> str:
     """Say whose medians the times are, and why FLOPs predict one kernel better."""
     return (
         f"Medians of {timings.repeats} runs that take turns, {timings.clock}, {timings.dtype} on {timings.device}. "
@@ -498,7 +498,7 @@ def whole(*, tokens: int, parameters: int, flops: int, layers: int) -> str:
     )
 
 
-def measured(timings: Measured) -> str:
+def measured(timings: LayerTimes) -> str:
     """Say where the clock puts the crossover, beside where FLOPs put it."""
     predicted = "at no length" if timings.counted is None else f"at {timings.counted:,.0f} tokens"
     longest = int(timings.table["tokens"].max())
@@ -543,7 +543,7 @@ LETTERS = {
 }
 
 
-def derivation(derived: Derived) -> str:
+def derivation(derived: DerivedNumber) -> str:
     """Write a number as a formula and as the same formula with the model's own sizes."""
     name = f"{derived.component} ({derived.stream})" if derived.stream else derived.component
     product, unit = derived.product, AMOUNTS[derived.amount]
@@ -553,7 +553,7 @@ def derivation(derived: Derived) -> str:
     return f"{name}: {product.symbols} = {product.numbers} = {product.value:,} {unit}{biases}"
 
 
-def derived_from(derived: Derived) -> str:
+def derived_from(derived: DerivedNumber) -> str:
     """Say what a formula's letters stand for in this model, and what was counted in the model's own code."""
     sentences = []
     if derived.product is None:
@@ -572,7 +572,7 @@ def derived_from(derived: Derived) -> str:
     return " ".join(sentences)
 
 
-def timed(times: Timed, measured: Measured, *, kernel: Kernel, tokens: int) -> str:
+def timed(times: StreamTimes, measured: LayerTimes, *, kernel: Kernel, tokens: int) -> str:
     """Say which part of a layer takes longer, and how the times were measured."""
     attention, ffn = times.attention, times.ffn
     longer, shorter = ("attention", "the FFN") if attention > ffn else ("the FFN", "attention")
@@ -589,7 +589,7 @@ def timed(times: Timed, measured: Measured, *, kernel: Kernel, tokens: int) -> s
     )
 
 
-def on_card(fit: OnCard, *, tokens: int, target_tokens: int | None, card: str, memory: int) -> str:
+def on_card(fit: CardNeeds, *, tokens: int, target_tokens: int | None, card: str, memory: int) -> str:
     """Say whether a model with its cache fits a card; card: its title, memory: its bytes."""
     each = count_of(tokens, "token") + ("" if target_tokens is None else f", with a target of {target_tokens:,},")
     texts = f"A text of {each} takes" if fit.batch == 1 else f"{fit.batch:,} texts of {each} take"
@@ -656,7 +656,7 @@ def heads_timed(times: pd.DataFrame, *, tokens: int) -> str:
     )
 
 
-def rates(measured: Measured) -> str:
+def rates(measured: LayerTimes) -> str:
     """Say which rates scores, softmax and FFN achieved on the longest text, and how much each computes for a byte."""
     table = measured.table[measured.table["tokens"] == measured.table["tokens"].max()].set_index("part")
     parts = [("the scores", "scores"), ("the softmax", "softmax"), ("the FFN", "ffn")]

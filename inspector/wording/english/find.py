@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.head_search import Found
+from inspector.head_search import FittingHead
 from inspector.text import Named
 from inspector.wording.english.phrases import named, percent, share
 from models.formatting import layer_name
@@ -40,28 +40,28 @@ ENOUGH = 0.25  # share, below which no head is said to do what was wished
 CLICK = "A click opens the head that does it most on this text."
 
 
-def head(match: Found) -> str:
+def head(match: FittingHead) -> str:
     """Name a head: "Layer 3, head 7"."""
     return f"{layer_name(match.layer, match.call).capitalize()}, head {match.head}"
 
 
-def fits(match: Found, wish: str) -> str:
+def fits(match: FittingHead, wish: str) -> str:
     """Say how well a head fits: "81 % of its attention goes to punctuation"."""
     return _GOES[wish].format(percent(match.share))
 
 
-def best(match: Found, wish: str) -> str:
+def best(match: FittingHead, wish: str) -> str:
     """Say which head fits best, and how well."""
     if match.share < ENOUGH:
         return f"No head does this much on this text. The nearest is {_inside(match)}: {fits(match, wish)}."
     return f"{head(match)} does this most: {fits(match, wish)}."
 
 
-def links(match: Found, query: Named, key: Named) -> str:
+def links(match: FittingHead, query: Named, key: Named) -> str:
     """Say which head gives the most from one token to another."""
     return f"{head(match)} gives the most from {named(query)} to {named(key)}: {share(match.share)} of its attention."
 
 
-def _inside(match: Found) -> str:
+def _inside(match: FittingHead) -> str:
     name = head(match)
     return name[0].lower() + name[1:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.generating.steps import Look, StepReading
+from inspector.generating.steps import StepReading, StrongestKey
 from inspector.text import number, quantity, token
 from inspector.wording.english.phrases import ordinal
 
@@ -234,7 +234,7 @@ def _choice(reading: StepReading) -> str:
     return f"hesitated: {chosen} before {other}{end and '; the first ends the text'}"
 
 
-def _looked(look: Look | None) -> str:
+def _looked(look: StrongestKey | None) -> str:
     if look is None:
         return ""
     whose = f"layer {look.layer}, " + ("mean over its heads" if look.head is None else f"head {look.head}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import log
 from typing import cast
 
-from inspector.lab_results import Depth, Ended, Places, Progress, Unfinished, Verdict
+from inspector.lab_results import AnswerPlaces, Depth, LastReport, SeedProgress, UnfinishedTrainings, Verdict
 from inspector.wording.english.phrases import listed, ordinal, percent
 from models.training.tiny.experiments import (
     RECURRENT,
@@ -177,7 +177,7 @@ _AS_SAID = {"shape": "as the task asks", "learning_rate": "of the experiment", "
 _LONGER = {2: "twice", 4: "four times"}
 
 
-def progress(state: Progress) -> str:
+def progress(state: SeedProgress) -> str:
     """Say how far the training is: "Step 150 of 300: A has 35 % of the texts right, B 0 %."."""
     (side, share), *others = sorted(state.right.items())
     shares = ", ".join(
@@ -232,7 +232,7 @@ def depth(depths: Mapping[Side, Depth]) -> str:
     return " ".join(sentences)
 
 
-def places(by_side: Mapping[Side, Places], *, task: Task) -> str:
+def places(by_side: Mapping[Side, AnswerPlaces], *, task: Task) -> str:
     """Say where in the answer each side is right: "A has the first of 8 digits right in 97 % of the texts, ..."."""
     sentences = []
     for side, digits in sorted(by_side.items()):
@@ -356,7 +356,7 @@ def behind(seeds: int) -> str:
     return f"{seeds} seeds: thin lines are single seeds, the thick one is their mean. {seeds} are few; mind the range."
 
 
-def diverged(end: Ended) -> str:
+def diverged(end: LastReport) -> str:
     """Say that a training's loss became no number, and what follows from it."""
     return (
         f"{end.side}, seed {end.seed}: the loss became {end.loss} at step {end.step}. "
@@ -364,7 +364,7 @@ def diverged(end: Ended) -> str:
     )
 
 
-def unfinished(state: Unfinished) -> str:
+def unfinished(state: UnfinishedTrainings) -> str:
     """Say where the trainings were stopped, and how many did not begin; the tests are of networks stopped there."""
     parts = [f"{end.side}, seed {end.seed}, after step {end.step}" for end in state.stopped]
     sentence = f"Stopped before the end of {state.steps} steps" + (f": {'; '.join(parts)}." if parts else ".")

@@ -104,7 +104,7 @@ def chance(*, count: int, heads: int, best: float, beyond: int, single: float, b
 def how(*, looked: bool, target: bool, measure: str, guesses: bool) -> str:
     """Say how a token is left out, and what is compared.
 
-    looked: the output at one token is compared. target: the text has a target. measure: the measure of `LeftOut`.
+    looked: the output at one token is compared. target: the text has a target. measure: the measure of `LeftOutTokens`.
     guesses: the model is a masked language model.
     """
     where = "from the chosen token" if looked else "the mean over the other tokens that see it"

@@ -12,8 +12,8 @@ from inspector.wording.english.phrases import count_of, percent
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.costs.score_functions import Function, Timed
-    from inspector.scores.functions import OnHead
+    from inspector.costs.score_functions import Function, FunctionTimes
+    from inspector.scores.functions import FunctionsOnHead
 
 TOKENS, WIDTH, HEADS = "Tokens n", "d_k", "Heads h"
 COMPARED = "What is compared"
@@ -129,7 +129,7 @@ def about_properties(head: str) -> str:
     )
 
 
-def timed(times: Timed) -> str:
+def timed(times: FunctionTimes) -> str:
     """Say what each function took, and which were not timed."""
     parts = [f"{NAMES[function]} {number(1000 * seconds)} ms" for function, seconds in times.seconds.items()]
     runs = f"medians of {times.repeats} {'run' if times.repeats == 1 else 'runs'} that take turns, {times.clock}"
@@ -139,7 +139,7 @@ def timed(times: Timed) -> str:
     return f"Scores, softmax and mix took: {', '.join(parts)} ({runs}, float32).{without}"
 
 
-def properties(on_head: OnHead, *, width: int) -> list[str]:
+def properties(on_head: FunctionsOnHead, *, width: int) -> list[str]:
     """Say which properties the score functions have, with numbers of the head."""
     off = on_head.doubled
     learns = 2 * width * width + 2 * width

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from inspector.scores.theory import Example, outside, weight
+from inspector.scores.theory import ScaleExample, outside, weight
 from inspector.text import number, signed
 from inspector.wording.english.phrases import percent
 
@@ -140,7 +140,7 @@ def itself(by_width: Mapping[int, float]) -> str:
     )
 
 
-def weight_formula(case: Example, *, scaled: bool) -> str:
+def weight_formula(case: ScaleExample, *, scaled: bool) -> str:
     """Write the weight of the key with its numbers, as LaTeX."""
     score, weight = (case.sigmas, case.scaled_weight) if scaled else (case.score, case.weight)
     divided, s = rf" / \sqrt{{{case.width}}}" if scaled else "", f"{score:.4g}"
@@ -151,7 +151,7 @@ def weight_formula(case: Example, *, scaled: bool) -> str:
     return f"$$\n{formula}\n$$"
 
 
-def example(case: Example) -> str:
+def example(case: ScaleExample) -> str:
     """Say what the example holds and what it leaves out."""
     others = case.keys - 1
     wins = "more" if case.slope > case.uniform_slope else "less"
@@ -165,7 +165,7 @@ def example(case: Example) -> str:
     )
 
 
-def settled(case: Example) -> Iterator[str]:
+def settled(case: ScaleExample) -> Iterator[str]:
     """Say what the example depends on, a sentence each."""
     few, many = (number(weight(keys=keys, score=case.score)) for keys in (10, 512))
     yield (

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from inspector.interventions.effects import Guessed, MovedHead, Predicted, Turned
+from inspector.interventions.effects import HiddenGuesses, MovedHead, TokenPrediction, TurnedToken
 from inspector.text import number, token
 from inspector.wording.english.phrases import count_of, named, ordinal, percent
 from models.formatting import layer_name
 
 if TYPE_CHECKING:  # dropped heads come with torch
-    from models.attention.dropping import Head
+    from models.attention.dropping import ModelHead
 
 HEADS_MOVED = "**Which heads moved**"
 IN_NUMBERS = "The heads that moved most, in numbers"
@@ -75,7 +75,7 @@ def swapped(word: str, by: str) -> str:
     return f"Replacing {token(word)} with {token(by)}"
 
 
-def dropped(heads: Sequence[Head], *, several: bool) -> str:
+def dropped(heads: Sequence[ModelHead], *, several: bool) -> str:
     """Say which heads are dropped, to begin a sentence with; several: the model has more than one stream."""
     if len(heads) > 1:
         return f"Dropping {len(heads)} heads"
@@ -83,7 +83,7 @@ def dropped(heads: Sequence[Head], *, several: bool) -> str:
     return f"Dropping {_head(head.stream, head.layer, head.call, head.head, several=several)}"
 
 
-def guess(guessed: Guessed, *, model: str) -> str:
+def guess(guessed: HiddenGuesses, *, model: str) -> str:
     """Say what a model guesses for a hidden token and where the true token ranks, as a whole sentence."""
     likeliest = f"{_word(guessed.first[0])} ({percent(guessed.first[1])})"
     if guessed.hidden > 1:
@@ -101,7 +101,7 @@ def guess(guessed: Guessed, *, model: str) -> str:
 
 
 def change(
-    begin: str, predicted: Predicted | None, turned: Turned | None, moved: MovedHead | None, *, several: bool
+    begin: str, predicted: TokenPrediction | None, turned: TurnedToken | None, moved: MovedHead | None, *, several: bool
 ) -> str:
     """Say what a change did, as a whole sentence.
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from models.attention import Stream
-from models.training.tiny.puzzles import Texts
+from models.training.tiny.puzzles import PuzzleTexts
 from models.training.tiny.solvers import Solver, layers
 from models.transformer.feedforward import GatedFeedForward
 
@@ -20,8 +20,8 @@ from models.transformer.feedforward import GatedFeedForward
 class LayerState:
     """A layer at one moment of the training.
 
-    mean and deviation are those of the FFN's inner units before the activation, over all tokens and units: the inputs
-    whose drift was named internal covariate shift (Ioffe & Szegedy 2015).
+    mean and deviation describe the FFN's inner units before the activation, over all tokens and units: the inputs whose
+    drift was named internal covariate shift (Ioffe & Szegedy 2015).
     """
 
     stream: Stream
@@ -33,7 +33,7 @@ class LayerState:
     off: float  # share of the FFN's inner units that are below 0 for every token: with ReLU they give and learn nothing
 
 
-def measure(network: Solver, texts: Texts) -> tuple[LayerState, ...]:
+def measure(network: Solver, texts: PuzzleTexts) -> tuple[LayerState, ...]:
     """Measure every layer on these texts, without dropout; the network and its gradients stay as they are.
 
     An RNN has no such layers, so nothing is measured.
@@ -53,20 +53,20 @@ def measure(network: Solver, texts: Texts) -> tuple[LayerState, ...]:
     count = len(layers(network))  # a text in segments goes through each layer once a segment
     after, inner = ([torch.cat(made[place::count], dim=1) for place in range(count)] for made in (after, inner))
     parameters = [list(layer.parameters()) for _, layer in layers(network)]
-    flat = list(dict.fromkeys(one for some in parameters for one in some))
-    found = torch.autograd.grad(loss, flat, allow_unused=True)
+    flat = list(dict.fromkeys(parameter for some in parameters for parameter in some))
+    gradients = torch.autograd.grad(loss, flat, allow_unused=True)
     network.train(training)
     squares = {
-        one: 0.0 if gradient is None else float(gradient.double().square().sum())
-        for one, gradient in zip(flat, found, strict=True)
+        parameter: 0.0 if gradient is None else float(gradient.double().square().sum())
+        for parameter, gradient in zip(flat, gradients, strict=True)
     }
     states, places = [], {"encoder": 0, "decoder": 0, "cross": 0}
-    for (stream, _), x, units, own in zip(layers(network), after, inner, parameters, strict=True):
+    for (stream, _), x, units, weights in zip(layers(network), after, inner, parameters, strict=True):
         states.append(
             LayerState(
                 stream,
                 places[stream],
-                gradient=sum(squares[one] for one in own) ** 0.5,
+                gradient=sum(squares[parameter] for parameter in weights) ** 0.5,
                 size=float(x.square().mean().sqrt()),
                 mean=float(units.mean()),
                 deviation=float(units.std()),
@@ -77,13 +77,13 @@ def measure(network: Solver, texts: Texts) -> tuple[LayerState, ...]:
     return tuple(states)
 
 
-def cross_entropy(scores: Tensor, texts: Texts) -> Tensor:
+def cross_entropy(scores: Tensor, texts: PuzzleTexts) -> Tensor:
     """Return the mean loss of the places that are asked for, in nats: scores [B, m, symbols] -> a number."""
     return nn.functional.cross_entropy(scores[texts.asked], texts.wanted[texts.asked])
 
 
-def _keep(kept: list[Tensor]) -> Callable[[nn.Module, Any, Tensor], None]:
+def _keep(outputs: list[Tensor]) -> Callable[[nn.Module, Any, Tensor], None]:
     def hook(module: nn.Module, given: Any, made: Tensor) -> None:
-        kept.append(made.detach())
+        outputs.append(made.detach())
 
     return hook

@@ -62,7 +62,7 @@ RECURRENT = ("network", "cell", "width", "learning_rate", "warmup", "optimizer",
 class Switches:
     """The choices in which A and B can differ: Transformer or RNN, fields of TransformerConfig, and the training.
 
-    Defaults are those of Vaswani et al. (2017), at a size that learns each task in a few hundred steps of 5 ms.
+    The defaults follow Vaswani et al. (2017), at a size that learns each task in a few hundred steps of 5 ms.
     """
 
     network: Network = "transformer"
@@ -232,7 +232,7 @@ class Switches:
 
 
 def idle(network: Network) -> frozenset[str]:
-    """List the switches that do not act: of an RNN those of a Transformer alone, of a Transformer the cell."""
+    """List the switches that do not act: for an RNN the switches of a Transformer alone, for a Transformer the cell."""
     if network == "transformer":
         return frozenset({"cell"})
     return frozenset(field.name for field in fields(Switches)) - frozenset(RECURRENT)

@@ -19,8 +19,8 @@ from models.training.tiny.experiments import SYMBOLS, Task
 from models.training.tiny.words import HELD_OUT, KIND_OF, LEARNED
 
 
-class Texts(NamedTuple):
-    """Texts of one task with their answers, B of them.
+class PuzzleTexts(NamedTuple):
+    """B texts of one task with their answers.
 
     read [B, n]: the symbols of each text; wanted [B, m]: the right answers; asked [B, m]: True where the answer counts;
     period [B, 1]: of repeats, how long the block is, else 0.
@@ -32,7 +32,7 @@ class Texts(NamedTuple):
     period: Tensor
 
 
-def draw(task: Task, *, length: int, count: int, generator: torch.Generator, test: bool = False) -> Texts:
+def draw(task: Task, *, length: int, count: int, generator: torch.Generator, test: bool = False) -> PuzzleTexts:
     """Draw random texts of `length` digits or words, or for repeats blocks of length / 2 to `length` symbols in twice
     that; test: of kinds, the words that are held out from training, not the others.
     """
@@ -46,8 +46,10 @@ def draw(task: Task, *, length: int, count: int, generator: torch.Generator, tes
     return _all_asked(digits, answers(task, digits))
 
 
-def _all_asked(read: Tensor, wanted: Tensor) -> Texts:
-    return Texts(read, wanted, torch.ones_like(wanted, dtype=torch.bool), torch.zeros(len(read), 1, dtype=torch.long))
+def _all_asked(read: Tensor, wanted: Tensor) -> PuzzleTexts:
+    return PuzzleTexts(
+        read, wanted, torch.ones_like(wanted, dtype=torch.bool), torch.zeros(len(read), 1, dtype=torch.long)
+    )
 
 
 def answers(task: Literal["copy", "reverse", "sort"], digits: Tensor) -> Tensor:
@@ -61,7 +63,7 @@ def answers(task: Literal["copy", "reverse", "sort"], digits: Tensor) -> Tensor:
             return digits.sort(dim=1).values
 
 
-def _repeats(*, length: int, count: int, generator: torch.Generator) -> Texts:
+def _repeats(*, length: int, count: int, generator: torch.Generator) -> PuzzleTexts:
     """Draw blocks whose symbols all differ, so that a symbol has one earlier place, and write each again and again.
 
     Asked for are the second to the last symbol of the second time: what comes after the block's end is new to the text.
@@ -70,4 +72,4 @@ def _repeats(*, length: int, count: int, generator: torch.Generator) -> Texts:
     blocks = torch.rand(count, SYMBOLS["repeats"], generator=generator).argsort(dim=1)
     place = torch.arange(2 * length)
     symbols = blocks.gather(1, place % period)
-    return Texts(symbols, symbols, (place > period) & (place < 2 * period), period)
+    return PuzzleTexts(symbols, symbols, (place > period) & (place < 2 * period), period)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from models.attention import Stream
 from models.recurrent.encoder_decoder import RecurrentEncoderDecoder
 from models.training.tiny.experiments import ALPHABET, READ, SYMBOLS, LabRun, Task
-from models.training.tiny.puzzles import Texts
+from models.training.tiny.puzzles import PuzzleTexts
 from models.training.tiny.words import SOURCE, WORDS
 from models.transformer import Decoder, Encoder, EncoderDecoder, shift_right
 from models.transformer.blocks import EncoderBlock
@@ -24,7 +24,7 @@ from models.transformer.segment_memory import read_segments
 _drawing = Lock()  # torch has one generator for all threads: two visitors must not draw from it at once
 
 
-class Reader(nn.Module):
+class EncoderSolver(nn.Module):
     """An encoder with a linear layer that scores the digits, or kinds, for each place of the answer."""
 
     def __init__(self, run: LabRun) -> None:
@@ -38,21 +38,21 @@ class Reader(nn.Module):
                 table[: len(WORDS)] = trained_embeddings()
             table.requires_grad_(run.switches.embeddings == "taken")
 
-    def forward(self, texts: Texts) -> Tensor:
+    def forward(self, texts: PuzzleTexts) -> Tensor:
         """Score all ten digits or kinds for each place of the answer -> [B, n, 10]."""
         scores: Tensor = self.head(self.encoder(marked(texts.read, start=self.start))[:, 1:-1])
         return scores
 
-    def answer(self, texts: Texts) -> Tensor:
+    def answer(self, texts: PuzzleTexts) -> Tensor:
         """Name the likeliest digit at each place of the answer -> [B, n]."""
         return self.forward(texts).argmax(dim=-1)
 
-    def tokens(self, texts: Texts) -> dict[Stream, Tensor]:
+    def tokens(self, texts: PuzzleTexts) -> dict[Stream, Tensor]:
         """Return what each stream reads of the texts: stream -> ids [B, T]."""
         return {"encoder": marked(texts.read, start=self.start)}
 
 
-class Writer(nn.Module):
+class DecoderSolver(nn.Module):
     """A decoder, alone or with an encoder, that scores the next symbol: of the answer, or of a text that repeats."""
 
     def __init__(self, run: LabRun) -> None:
@@ -64,7 +64,7 @@ class Writer(nn.Module):
         self.segment, self.memory = run.switches.segment, run.switches.memory
         self.gradients = run.switches.memory_gradient
 
-    def forward(self, texts: Texts) -> Tensor:
+    def forward(self, texts: PuzzleTexts) -> Tensor:
         """Score all symbols for each place of the answer, on the right answer up to that place -> [B, m, symbols]."""
         read = self.tokens(texts)
         if isinstance(self.stack, EncoderDecoder):
@@ -73,7 +73,7 @@ class Writer(nn.Module):
             hidden = self._read(self.stack, read["decoder"])
         return self.stack.logits(hidden[:, -texts.wanted.shape[1] :])[..., : self.symbols]
 
-    def answer(self, texts: Texts) -> Tensor:
+    def answer(self, texts: PuzzleTexts) -> Tensor:
         """Write the likeliest symbol each time -> [B, m]; in a text that repeats each one after the true text."""
         if self.continues:
             return self.forward(texts).argmax(dim=-1)
@@ -97,7 +97,7 @@ class Writer(nn.Module):
             return hidden
         return read_segments(stack, ids, segment=self.segment, memory=self.memory, gradients=self.gradients)
 
-    def tokens(self, texts: Texts) -> dict[Stream, Tensor]:
+    def tokens(self, texts: PuzzleTexts) -> dict[Stream, Tensor]:
         """Return what each stream reads of the texts: stream -> ids [B, T].
 
         A decoder alone reads the digits between their marks, then the answer but for its last digit.
@@ -110,7 +110,7 @@ class Writer(nn.Module):
         return {"decoder": before}
 
 
-class RecurrentWriter(nn.Module):
+class RecurrentSolver(nn.Module):
     """An RNN that reads the text and writes the answer, with attention or without."""
 
     def __init__(self, run: LabRun) -> None:
@@ -118,32 +118,32 @@ class RecurrentWriter(nn.Module):
         self.stack = RecurrentEncoderDecoder(run.switches.recurrent(task=run.task))
         self.symbols = SYMBOLS[run.task]
 
-    def forward(self, texts: Texts) -> Tensor:
+    def forward(self, texts: PuzzleTexts) -> Tensor:
         """Score all digits for each place of the answer, on the right answer up to that place -> [B, n, 10]."""
         read = self.tokens(texts)
         logits: Tensor = self.stack(read["encoder"], read["decoder"])[0]
         return logits[..., : self.symbols]
 
-    def answer(self, texts: Texts) -> Tensor:
+    def answer(self, texts: PuzzleTexts) -> Tensor:
         """Write the likeliest digit each time -> [B, n]."""
         source = self.tokens(texts)["encoder"]
         return self.stack.write(source, start=self.symbols, steps=texts.wanted.shape[1], symbols=self.symbols)
 
-    def tokens(self, texts: Texts) -> dict[Stream, Tensor]:
+    def tokens(self, texts: PuzzleTexts) -> dict[Stream, Tensor]:
         """Return what encoder and decoder read of the texts: stream -> ids [B, T]."""
         return {
             "encoder": marked(texts.read, start=self.symbols),
             "decoder": shift_right(texts.wanted, start=self.symbols),
         }
 
-    def alignment(self, texts: Texts) -> Tensor | None:
+    def alignment(self, texts: PuzzleTexts) -> Tensor | None:
         """Return the weights [B, n, T] of each step on the tokens of the text; None without attention."""
         read = self.tokens(texts)
         weights: Tensor | None = self.stack(read["encoder"], read["decoder"])[1]
         return weights
 
 
-Solver: TypeAlias = Reader | Writer | RecurrentWriter
+Solver: TypeAlias = EncoderSolver | DecoderSolver | RecurrentSolver
 
 
 def solver(run: LabRun) -> Solver:
@@ -153,16 +153,16 @@ def solver(run: LabRun) -> Solver:
     """
     with seeded(run.seed):
         if run.switches.is_recurrent:
-            return RecurrentWriter(run)
-        return Reader(run) if run.config.shape == "encoder" else Writer(run)
+            return RecurrentSolver(run)
+        return EncoderSolver(run) if run.config.shape == "encoder" else DecoderSolver(run)
 
 
 def layers(network: Solver) -> list[tuple[Stream, EncoderBlock]]:
-    """List the network's layers, those of the encoder first; an RNN has no blocks like a Transformer's."""
-    if isinstance(network, RecurrentWriter):
+    """List the network's layers, the encoder's first; an RNN has no blocks like a Transformer's."""
+    if isinstance(network, RecurrentSolver):
         return []
     stacks: list[tuple[Stream, Encoder | Decoder]]
-    if isinstance(network, Reader):
+    if isinstance(network, EncoderSolver):
         stacks = [("encoder", network.encoder)]
     elif isinstance(network.stack, Decoder):
         stacks = [("decoder", network.stack)]

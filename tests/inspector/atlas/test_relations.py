@@ -19,7 +19,7 @@ from transformers import AutoModel, AutoTokenizer, GPT2Config, GPT2LMHeadModel, 
 import models
 from inspector import atlas
 from inspector.atlas import conllu
-from inspector.atlas.relations import OFFSETS, Placed, RelationCounter, RelationCounts, place
+from inspector.atlas.relations import OFFSETS, PlacedWords, RelationCounter, RelationCounts, place
 from inspector.atlas.texts import Text, Tree
 from models import LoadedModel
 from models.tokenizers import Encoding, encode
@@ -181,8 +181,8 @@ def test_a_token_belongs_to_the_word_that_it_shares_most_with() -> None:
 
 def test_a_word_without_a_token_is_left_out() -> None:
     tree = Tree(starts=(0, 2, 4), stops=(1, 3, 5), governors=(-1, 0, 1), relations=("root", "a", "b"))
-    assert place(_encoding(((0, 1), (4, 5))), tree) == Placed((0, 1), (), (), ())
-    assert place(_encoding(((0, 1), (2, 3))), tree) == Placed((0, 1), (1,), (0,), ("a",))
+    assert place(_encoding(((0, 1), (4, 5))), tree) == PlacedWords((0, 1), (), (), ())
+    assert place(_encoding(((0, 1), (2, 3))), tree) == PlacedWords((0, 1), (1,), (0,), ("a",))
 
 
 def test_tokens_that_were_not_read_from_a_text_are_refused() -> None:
@@ -198,7 +198,7 @@ def _encoding(spans: tuple[tuple[int, int], ...]) -> Encoding:
 
 # --- rows and columns ------------------------------------------------------------------------------------------------
 
-CHAIN = Placed(units=(0, 1, 2), dependents=(0, 1, 2), governors=(1, 2, 1), relations=("a", "b", "c"))
+CHAIN = PlacedWords(units=(0, 1, 2), dependents=(0, 1, 2), governors=(1, 2, 1), relations=("a", "b", "c"))
 
 
 def _hits(weights: list[list[float]], *, causal: bool, id: int = 0) -> dict[tuple[str, str, str, int], int]:
@@ -218,7 +218,7 @@ def test_equal_words_of_several_tokens_stay_equal() -> None:
     """Three times a weight, by three, is the weight in float64; in float32 it is not always."""
     weights = np.float32(1) / np.arange(5, 200, dtype=np.float32)
     assert ((weights + weights + weights) / np.float32(3) < weights).any()
-    placed = Placed((0, 1, 1, 1, 2), (0,), (1,), ("a",))
+    placed = PlacedWords((0, 1, 1, 1, 2), (0,), (1,), ("a",))
     counter = RelationCounter(len(weights))
     maps = torch.tensor(weights)[None, :, None, None].repeat(1, 1, 5, 5)
     counter.see(maps, heads=slice(0, len(weights)), sentences=[placed], ids=[0], causal=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.costs import SHELF, count, kv_cache
-from inspector.costs.card import CARDS, Card, on_card
+from inspector.costs.card import CARDS, DeviceCard, on_card
 from inspector.wording.english import costs as words
 
 
@@ -32,7 +32,7 @@ def test_llama_2_70b_with_eight_long_texts_on_an_a100() -> None:
 
 def test_an_encoder_has_no_step_and_numbers_below_one_are_refused() -> None:
     shape = SHELF["bert-base"].config()
-    found = on_card(count(shape), None, Card("slow", 10**9, 10**9, 10**12, 10**9), tokens=1, element_bytes=4)
+    found = on_card(count(shape), None, DeviceCard("slow", 10**9, 10**9, 10**12, 10**9), tokens=1, element_bytes=4)
     assert (found.step, found.speed, found.cache, found.cards) == (None, None, 0, 1)
     assert found.weights == 4 * 109_482_240
     assert found.bound == "memory"  # one token: each weight is read for two FLOPs

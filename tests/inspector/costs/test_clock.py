@@ -9,20 +9,20 @@ from torch.utils.flop_counter import FlopCounterMode
 from transformers import DeepseekV3Config
 
 from inspector.costs import SHELF, measure
-from inspector.costs.clock import LayerShape, Measured, layer_shape, measure_shape
+from inspector.costs.clock import LayerShape, LayerTimes, layer_shape, measure_shape
 from models import LoadedModel
 
 BERT = LayerShape(width=768, heads=12, kv_heads=12, head_width=64, ffn_width=3072, gated=False)
 
 
-def made_up(attention: dict[int, float]) -> Measured:
+def made_up(attention: dict[int, float]) -> LayerTimes:
     rows = [
         (n, part, seconds, 1, 1)
         for n, total in attention.items()
         for part, seconds in (("projections", 0), ("fused", total), ("ffn", 1))
     ]
     table = pd.DataFrame(rows, columns=["tokens", "part", "seconds", "flops", "bytes"])
-    return Measured(BERT, table, "float32", "cpu", "CPU time", 1, BERT.crossover)
+    return LayerTimes(BERT, table, "float32", "cpu", "CPU time", 1, BERT.crossover)
 
 
 def test_the_crossover_lies_between_the_lengths_where_the_ratio_passes_one() -> None:
@@ -43,7 +43,7 @@ def test_a_run_times_every_part_and_its_flops_are_torchs(minilm: LoadedModel) ->
     seen: list[tuple[int, int]] = []
     found = measure(minilm, [4, 9], repeats=2, on_progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (36, 36)
-    turns: list[Measured] = []
+    turns: list[LayerTimes] = []
     last = measure_shape(found.shape, [4], repeats=3, on_turn=turns.append)
     assert [(one.repeats, len(one.table)) for one in turns] == [(1, 6), (2, 6), (3, 6)]
     assert last.table.equals(turns[-1].table)

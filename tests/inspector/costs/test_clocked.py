@@ -8,7 +8,7 @@ from transformers import LlamaConfig
 
 from inspector import costs
 from inspector.costs import clocked
-from inspector.costs.clock import LayerShape, Measured
+from inspector.costs.clock import LayerShape, LayerTimes
 from inspector.plots import costs as draw
 from inspector.wording.english import costs as words
 
@@ -21,7 +21,7 @@ def test_measured_times_stand_for_the_layers_that_are_alike() -> None:
     rows = [(5, part, one, 1, 1) for part, one in seconds.items()]
     frame = pd.DataFrame(rows, columns=["tokens", "part", "seconds", "flops", "bytes"])
     shape = LayerShape(width=8, heads=2, kv_heads=2, head_width=4, ffn_width=16, gated=True)
-    measured = Measured(shape, frame, "float32", "cpu", "CPU time", 7, shape.crossover)
+    measured = LayerTimes(shape, frame, "float32", "cpu", "CPU time", 7, shape.crossover)
     for kernel, attention, parts in (("eager", 8.0, 5), ("sdpa", 6.0, 3)):
         found = clocked.by_layer(table, measured, kernel=kernel, tokens=5)
         assert (found.layers, found.others) == (2, 1)

@@ -8,7 +8,7 @@ import pytest
 from transformers import BertConfig, DeepseekV3Config, LlamaConfig, MixtralConfig, T5Config
 
 from inspector import costs
-from inspector.costs.derivation import Derived, explain
+from inspector.costs.derivation import DerivedNumber, explain
 from inspector.plots import costs as draw
 from inspector.wording.english import costs as words
 
@@ -18,7 +18,7 @@ MIXTRAL = MixtralConfig(**TINY, num_key_value_heads=2, intermediate_size=40, num
 T5 = T5Config(d_model=24, d_kv=8, d_ff=40, num_layers=2, num_heads=4, vocab_size=50)
 
 
-def derived(config: Any, *, amount: str = "flops", closed: bool = True) -> dict[tuple[str, str], Derived]:
+def derived(config: Any, *, amount: str = "flops", closed: bool = True) -> dict[tuple[str, str], DerivedNumber]:
     """Derive every product of a model at 7 tokens, and 11 of a target."""
     model = costs.count(config)
     lengths = (7, 11) if model.shape == "encoder-decoder" else (7,)

@@ -9,7 +9,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from inspector.costs import score_functions
-from inspector.costs.score_functions import FUNCTIONS, Function, Sizes, Timed, cost
+from inspector.costs.score_functions import FUNCTIONS, Function, FunctionTimes, Sizes, cost
 from tests.closeness import assert_close
 
 
@@ -71,7 +71,7 @@ def test_claim_38_an_additive_score_learns_2d2_and_2d() -> None:
 def test_naive_is_the_same_function_and_is_left_out_where_it_takes_too_long() -> None:
     given = score_functions._Given(Sizes(tokens=6, width=8, heads=2))
     assert_close(given.scores("additive_naive"), given.scores("additive"), relative=1e-5)
-    turns: list[Timed] = []
+    turns: list[FunctionTimes] = []
     found = score_functions.measure(Sizes(tokens=4, width=8), repeats=2, on_turn=turns.append)
     assert list(found.seconds) == list(FUNCTIONS)
     assert ([turn.repeats for turn in turns], found.left_out) == ([1, 2], {})

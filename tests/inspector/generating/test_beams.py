@@ -10,7 +10,7 @@ import torch
 
 import models
 from inspector.generating import beams
-from inspector.generating.beams import Tree
+from inspector.generating.beams import BeamTree
 from models.decoding import BeamStep
 from models.transformer import build
 from models.transformer.config import TransformerConfig
@@ -47,7 +47,7 @@ def score(decoder) -> Score:
     return of
 
 
-def tree_of(decoder, width: int) -> tuple[Tree, list[int], float]:
+def tree_of(decoder, width: int) -> tuple[BeamTree, list[int], float]:
     steps: list[BeamStep] = []
     with torch.no_grad():
         ask = NextToken(decoder)

@@ -12,7 +12,7 @@ from inspector import compare, interventions
 from inspector.interventions import effects as read
 from inspector.wording.english import what_if as words
 from models import LoadedModel
-from models.attention.dropping import Head
+from models.attention.dropping import ModelHead
 from tests.closeness import assert_close
 
 TEXT = "The cat sat on the mat because it was tired."
@@ -126,5 +126,5 @@ def test_nothing_that_changes_is_told_as_nothing(guesser: LoadedModel) -> None:
 def test_how_a_change_is_named() -> None:
     assert words.hidden(["▁cat"]) == "Hiding `cat`"
     assert words.hidden(["a", "b"]) == "Hiding 2 tokens"
-    assert words.dropped([Head("cross", 1, 2)], several=True) == "Dropping layer 1, head 2 of the cross-attention"
-    assert words.dropped([Head("encoder", 1, 2), Head("encoder", 1, 3)], several=False) == "Dropping 2 heads"
+    assert words.dropped([ModelHead("cross", 1, 2)], several=True) == "Dropping layer 1, head 2 of the cross-attention"
+    assert words.dropped([ModelHead("encoder", 1, 2), ModelHead("encoder", 1, 3)], several=False) == "Dropping 2 heads"

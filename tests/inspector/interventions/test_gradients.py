@@ -110,7 +110,7 @@ def test_what_has_no_gradients_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_factors_are_the_models_own_those_with_a_name_and_powers_of_four() -> None:
-    about = gradients.About("direction", 0, scale=0.125, width=64)
+    about = gradients.GradientScalar("direction", 0, scale=0.125, width=64)
     powers = [0.125 * 4.0**power for power in (-2, -1, 1, 2, 3, 4)]
     assert set(about.factors) == {0.125, 1.0, 1 / 64, *powers}
     assert about.factors[0] == 0.125

@@ -41,9 +41,9 @@ def test_windows_cover_every_token_once_where_it_stands_best(
 
 def test_parts_and_chunks() -> None:
     ways = {way.name: way for way in ways_for(20, room=6, overlap=3, specials=2)}
-    assert ways["first"].kept == tuple(range(6))
-    assert ways["last"].kept == tuple(range(14, 20))
-    assert ways["ends"].kept == (0, 1, 2, 17, 18, 19)
+    assert ways["first"].covered == tuple(range(6))
+    assert ways["last"].covered == tuple(range(14, 20))
+    assert ways["ends"].covered == (0, 1, 2, 17, 18, 19)
     assert [len(piece.reads) for piece in ways["chunks"].pieces] == [6, 6, 6, 2]
     assert ways["windows"].runs == 6 * len(ways["windows"].pieces)
     with pytest.raises(ValueError, match="windows of 6 tokens with an overlap of 6 do not advance"):
@@ -128,7 +128,7 @@ def test_the_weight_that_is_cut_is_that_of_the_maps() -> None:
             weights = trace.attention(layer=layer).astype(np.float64)
             cut = (weights * hidden)[:, 1:-1].sum(axis=2).mean(axis=1)
             assert_close(found.cut[name][layer], cut, relative=1e-6)
-    first = found.ways["first"].kept
+    first = found.ways["first"].covered
     weights = trace.attention(layer=2).astype(np.float64)
     away = [at for at in range(1, tokens - 1) if at - 1 not in first]
     assert_close(

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import math
 
-from inspector.generating.beams import Node, Tree
+from inspector.generating.beams import BeamNode, BeamTree
 from inspector.plots import beams, theme
 
 
-def node(step: int, parent: int | None, p: float, **marks: bool) -> Node:
-    return Node(
+def node(step: int, parent: int | None, p: float, **marks: bool) -> BeamNode:
+    return BeamNode(
         step, parent, 7, f"<t{step}>", math.log(p), math.log(p) * step, math.log(p), marks.pop("over", False), **marks
     )
 
@@ -15,7 +15,7 @@ def node(step: int, parent: int | None, p: float, **marks: bool) -> Node:
 #   0 best ─ 3 best, over
 #   1 dropped
 #   2 kept ─ 4 kept, at the limit; 5 dropped
-TREE = Tree(
+TREE = BeamTree(
     3,
     0.6,
     (
@@ -45,7 +45,7 @@ def test_a_text_that_outlives_the_winner_stays_in_its_place() -> None:
     """The winner has ended at step 1, in lane 0; what goes on below stays under its parent in lane 1."""
     ended = node(1, None, 0.6, alive=True, best=True, hypothesis=True, over=True)
     going = node(1, None, 0.4, alive=True)
-    figure = beams.tree(Tree(2, 0.6, (ended, going, node(2, 1, 0.9, alive=True, hypothesis=True))))
+    figure = beams.tree(BeamTree(2, 0.6, (ended, going, node(2, 1, 0.9, alive=True, hypothesis=True))))
     assert list(figure.data[1].x) == [1, 1]
 
 

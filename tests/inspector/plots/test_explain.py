@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from inspector import record
-from inspector.explain import Explanation, Step, why
+from inspector.explain import Explanation, WeightStep, why
 from inspector.plots import explain, theme
 from inspector.plots.scene import Box, Text
 from inspector.text import number
@@ -55,14 +55,16 @@ def test_steps_are_written_as_what_they_are(cell: Explanation) -> None:
     assert written["normaliser"] == f"− log Σ exp = {cell.normaliser:.2f}".rstrip()
     plain = replace(cell, products=np.ones(7))  # 0.177 is no root of 7
     assert explain.formula(plain, cell.steps[1]) == "× 0.177"
-    unscaled = replace(cell, steps=(Step("scale", 1.0, 2.0), *cell.steps[2:]))
+    unscaled = replace(cell, steps=(WeightStep("scale", 1.0, 2.0), *cell.steps[2:]))
     assert explain.formula(unscaled, unscaled.steps[0]) == "× 1 (no scale)"
-    assert explain.formula(cell, Step("bias", -1.5, 2.0)) == "+ bias = −1.50"
-    linear = replace(cell, steps=(Step("dot product", None, 7.4), Step("logarithm", None, 2.0), *cell.steps[-2:]))
+    assert explain.formula(cell, WeightStep("bias", -1.5, 2.0)) == "+ bias = −1.50"
+    linear = replace(
+        cell, steps=(WeightStep("dot product", None, 7.4), WeightStep("logarithm", None, 2.0), *cell.steps[-2:])
+    )
     assert [explain.formula(linear, step) for step in linear.steps[:2]] == ["φ(q) · φ(k)", "ln: the score"]
     sigmoid = replace(cell, normalised=False)
-    assert explain.formula(sigmoid, Step("keys", -2.5, 0.1)) == "− ln n = −2.50"
-    assert explain.formula(sigmoid, Step("normaliser", 0.74, -0.64)) == "− log (1 + exp) = 0.740"
+    assert explain.formula(sigmoid, WeightStep("keys", -2.5, 0.1)) == "− ln n = −2.50"
+    assert explain.formula(sigmoid, WeightStep("normaliser", 0.74, -0.64)) == "− log (1 + exp) = 0.740"
 
 
 def test_of_many_keys_the_largest_and_the_chosen_are_seen(cell: Explanation) -> None:

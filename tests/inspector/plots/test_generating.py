@@ -3,21 +3,21 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from inspector.generating import Step
-from inspector.generating.writing import Candidate
+from inspector.generating import WrittenToken
+from inspector.generating.writing import TokenCandidate
 from inspector.plots import generating as generation
 from inspector.plots import theme
 
 HOSTILE = "<b>$x$</b>"
 
 
-def step(*, rank: int = 1, drawn: bool = False) -> Step:
+def step(*, rank: int = 1, drawn: bool = False) -> WrittenToken:
     likely = tuple(
-        Candidate(token, p, p / 0.8 if drawn else None, id)
+        TokenCandidate(token, p, p / 0.8 if drawn else None, id)
         for id, (token, p) in enumerate([("cat", 0.5), (HOSTILE, 0.3)])
     )
-    chosen = likely[rank - 1] if rank <= 2 else Candidate("dog", 0.01, 0.0 if drawn else None, 7)
-    return Step(chosen, rank, likely, 100, 1)
+    chosen = likely[rank - 1] if rank <= 2 else TokenCandidate("dog", 0.01, 0.0 if drawn else None, 7)
+    return WrittenToken(chosen, rank, likely, 100, 1)
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -39,8 +39,8 @@ def test_a_chosen_token_that_is_not_likely_has_a_bar_too() -> None:
 
 
 def test_marks_that_look_alike_are_told_by_their_names() -> None:
-    likely = tuple(Candidate(token, 0.2, None, id) for id, token in enumerate("。.”▁"))
-    assert list(generation.candidates(Step(likely[0], 1, likely, 1, 1)).data[0].text) == [
+    likely = tuple(TokenCandidate(token, 0.2, None, id) for id, token in enumerate("。.”▁"))
+    assert list(generation.candidates(WrittenToken(likely[0], 1, likely, 1, 1)).data[0].text) == [
         "0.200 ideographic full stop",
         "0.200 full stop",
         "0.200 right double quotation mark",
@@ -50,9 +50,9 @@ def test_marks_that_look_alike_are_told_by_their_names() -> None:
 
 def test_two_candidates_of_one_name_are_told_apart_by_their_place() -> None:
     """Two ids can have one name; only the chosen one is in full colour."""
-    one = Candidate("x", 0.4, None, 1)
-    other = Candidate("x", 0.2, None, 2)
-    bars = generation.candidates(Step(other, 2, (one, other), 1, 1)).data[0]
+    one = TokenCandidate("x", 0.4, None, 1)
+    other = TokenCandidate("x", 0.2, None, 2)
+    bars = generation.candidates(WrittenToken(other, 2, (one, other), 1, 1)).data[0]
     assert bars.marker.opacity == (0.4, 1.0)
     assert list(bars.text) == ["0.400 id 1", "0.200 id 2"]
 

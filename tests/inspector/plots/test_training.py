@@ -12,7 +12,7 @@ from inspector import training as learning
 from inspector.plots import theme
 from inspector.plots import training as draw
 from models.training.recipes import TRANSLATOR
-from models.training.replay_file import MapKey, Replay, Sentence
+from models.training.replay_file import MapKey, Replay, ReplaySentence
 
 ROWS = [
     {"step": 10, "loss": 8.0, "valid_loss": None, "valid_accuracy": None, "learning_rate": 0.1, "gradient_norm": 2.0},
@@ -31,7 +31,7 @@ def replay() -> Replay:
     """Two layers of two heads that turn from looking everywhere to looking at themselves."""
     everywhere, own = np.full((3, 3), 1 / 3), np.eye(3)
     maps = np.stack([[everywhere, own], [(everywhere + own) / 2, own], [own, own]]).astype(np.float16)
-    sentence = Sentence("a", "", ("[CLS]", "a", "[SEP]"), ())
+    sentence = ReplaySentence("a", "", ("[CLS]", "a", "[SEP]"), ())
     norms = {
         "encoder.layers.0.attention.query.weight": np.array([2.0, 3.0, 4.0]),
         "encoder.layers.1.ffn.up.weight": np.array([1.0, 1.0, 3.0]),

@@ -29,7 +29,7 @@ from inspector.components.grid import sides
 from inspector.export import python
 from inspector.interventions import importance
 from inspector.plots import attention as draw
-from models.attention.dropping import Head
+from models.attention.dropping import ModelHead
 from models.output_projection import find
 from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, LEARNED, NONE, ROPE, Family, reference, save
@@ -184,16 +184,16 @@ def test_tables_tell_the_attentions_of_a_layer_apart(doubled: tuple[models.Loade
 
 def test_a_head_of_the_second_attention_is_dropped_alone(doubled: tuple[models.LoadedModel, Trace]) -> None:
     loaded, trace = doubled
-    dropped = interventions.drop(loaded, trace, heads=[Head("encoder", 2, head, 1) for head in range(4)])
+    dropped = interventions.drop(loaded, trace, heads=[ModelHead("encoder", 2, head, 1) for head in range(4)])
     for call in (0, 1):
         a, b = (one.attention(layer=2, call=call) for one in (trace, dropped.after))
         np.testing.assert_array_equal(a, b)
     assert np.abs(dropped.after.output - trace.output).max() > 1e-3
-    other = interventions.drop(loaded, trace, heads=[Head("encoder", 2, head) for head in range(4)])
+    other = interventions.drop(loaded, trace, heads=[ModelHead("encoder", 2, head) for head in range(4)])
     assert np.abs(other.after.attention(layer=2, call=1) - trace.attention(layer=2, call=1)).max() > 1e-6
     changed = compare.changed_heads(trace, dropped.after)
     assert len(changed.drop_duplicates(["layer", "call", "head"])) == 24
-    (one,) = importance.measure(loaded, trace, heads=[Head("encoder", 2, 3, 1)])
+    (one,) = importance.measure(loaded, trace, heads=[ModelHead("encoder", 2, 3, 1)])
     assert (one.layer, one.head, one.call) == (2, 3, 1)
     assert one.moved > 0
 

@@ -84,7 +84,7 @@ def test_transformers_own_cache_says_the_same(name: str, tmp_path: Path) -> None
     assert found.size == pytest.approx(float(at_once.abs().max()), rel=1e-4)
     assert found.largest < 1e-5
     assert found.agreeing == count
-    assert found.kept > 0
+    assert found.cache_bytes > 0
     if name == "t5":  # whose body and head are one module
         from torch.utils.flop_counter import FlopCounterMode
 
@@ -99,7 +99,7 @@ def test_a_model_that_keeps_no_cache(tmp_path: Path) -> None:
     loaded = saved("openai-gpt", tmp_path)
     trace = inspector.record(loaded, TEXT)
     found = stepwise.compare(loaded, trace, tokens=4)
-    assert found.kept == 0
+    assert found.cache_bytes == 0
     assert found.totals["cached"] == found.totals["uncached"]
     with pytest.raises(ValueError, match="cannot be watched while it writes"):
         stepwise.reads(loaded, trace, tokens=4)

@@ -59,7 +59,7 @@ def test_attention_has_as_many_flops_at_twice_the_width() -> None:
 
 def test_the_clock_reports_every_turn() -> None:
     progress: list[tuple[int, int]] = []
-    turns: list[stepwise.Timed] = []
+    turns: list[stepwise.SerialTimes] = []
     timed = stepwise.measure(
         [4, 8], width=16, repeats=2, on_progress=lambda *done: progress.append(done), on_turn=turns.append
     )

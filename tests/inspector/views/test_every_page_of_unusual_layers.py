@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 import inspector
 import models
 from inspector import Trace, interventions, record
-from models.attention.dropping import Head
+from models.attention.dropping import ModelHead
 from tests.inspector.probe.families import save
 from tests.inspector.probe.test_model_layers import HYBRIDS, TWICE
 from tests.inspector.views.page import forget, messages, pressed, said, uploaded
@@ -120,7 +120,7 @@ def test_heads_of_the_models_layer_are_dropped(folder: Path) -> None:
     assert "layer 3: head 2" in said(app)
     loaded = models.load(folder / "hybrid")
     trace = recorded(folder / "hybrid")
-    dropped = interventions.drop(loaded, trace, heads=[Head("decoder", 3, 2)])
+    dropped = interventions.drop(loaded, trace, heads=[ModelHead("decoder", 3, 2)])
     assert np.abs(dropped.after.output - trace.output).max() > 1e-4
     app.pills(key="whole-layers").set_value([0]).run()
     assert "".join(app.query_params["drop"]) == "1.0,1.1,1.2,1.3,3.2"

@@ -602,7 +602,7 @@ STEP = (
 )
 
 
-def check_step(said: str, made: generating.Written, p: np.ndarray, stream: str) -> None:
+def check_step(said: str, made: generating.WrittenText, p: np.ndarray, stream: str) -> None:
     """Hold a sentence about a step against the probabilities of all tokens, and against the row of the map."""
     found = claim(STEP, said)
     step, *choice, key, weight, layer, head, tied = found
@@ -637,7 +637,7 @@ def check_step(said: str, made: generating.Written, p: np.ndarray, stream: str) 
     assert ("in the source" in said) == (stream == "cross")
 
 
-def step_sentence(made: generating.Written, number: int, stream: str, random: Random) -> str:
+def step_sentence(made: generating.WrittenText, number: int, stream: str, random: Random) -> str:
     layer, head = 0, random.choice((None, 1))
     weights = made.trace.attention(layer=layer, stream=stream)
     row = (weights.mean(axis=0) if head is None else weights[head])[made.begun + number - 2].astype(float)

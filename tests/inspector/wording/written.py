@@ -10,7 +10,7 @@ from models import LoadedModel
 
 
 @torch.no_grad()
-def next_probabilities(loaded: LoadedModel, made: generating.Written, step: int) -> np.ndarray:
+def next_probabilities(loaded: LoadedModel, made: generating.WrittenText, step: int) -> np.ndarray:
     """Compute the probabilities of a step's token by one forward of the whole model over what was there before."""
     before = torch.tensor([made.whole.ids[: made.begun + step - 1]])
     source = torch.tensor([loaded.encode(made.trace.text).ids])

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from inspector.memory.held import storages
-from models.attention.pairs import ByDistance, TwoValued, Whole, by_distance, kept, of_head, same
+from models.attention.pairs import ByDistance, TwoValued, Whole, by_distance, compact, of_head, same
 
 N = 150  # tokens: more than one block of rows
 
@@ -41,7 +41,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_same_values_come_out(name: str) -> None:
     tensor, kind = CASES[name]
-    small = kept(tensor)
+    small = compact(tensor)
     assert type(small) is kind
     assert torch.equal(small.part({}).expand(tensor.shape), tensor)
     cut = {-2: slice(5, 9), -1: slice(1, 2)}
@@ -54,7 +54,7 @@ def test_the_same_values_come_out(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bias", "numbers", "scattered"])
 def test_a_head_alone(name: str) -> None:
-    small = kept(CASES[name][0])
+    small = compact(CASES[name][0])
     whole = small.part({})
     head = min(1, whole.shape[1] - 1)
     assert torch.equal(of_head(small, head).part({}), whole[:, head : head + 1])
@@ -62,12 +62,12 @@ def test_a_head_alone(name: str) -> None:
 
 def test_a_bias_by_distance_is_linear_in_the_text() -> None:
     tensor = toeplitz()
-    assert sum(storages(kept(tensor)).values()) == 4 * 3 * (2 * N - 1)
-    assert sum(storages(kept(scattered())).values()) < scattered().nbytes / 30
+    assert sum(storages(compact(tensor)).values()) == 4 * 3 * (2 * N - 1)
+    assert sum(storages(compact(scattered())).values()) < scattered().nbytes / 30
 
 
 def test_one_other_cell_anywhere_is_seen() -> None:
     tensor = toeplitz()
     tensor[0, 2, N - 1, N // 2] += 1e-6
     assert by_distance(tensor) is None
-    assert torch.equal(kept(tensor).part({}), tensor)
+    assert torch.equal(compact(tensor).part({}), tensor)

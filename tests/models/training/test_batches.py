@@ -7,10 +7,12 @@ from random import Random
 import pytest
 import torch
 
-from models.training.batches import Example, Phase, batches_from, batches_of, buckets, collate
+from models.training.batches import Phase, TrainingExample, batches_from, batches_of, buckets, collate
 
 RANDOM = Random(0)
-EXAMPLES = [Example(tuple(range(RANDOM.randint(1, 40))), tuple(range(RANDOM.randint(1, 40)))) for _ in range(501)]
+EXAMPLES = [
+    TrainingExample(tuple(range(RANDOM.randint(1, 40))), tuple(range(RANDOM.randint(1, 40)))) for _ in range(501)
+]
 
 
 def test_every_example_once_and_no_batch_too_large() -> None:
@@ -45,17 +47,17 @@ def test_skipping_what_is_done_gives_the_same_rest() -> None:
 
 
 def test_collate_pads_both_sides() -> None:
-    batch = collate([Example((5, 6, 7), (8,)), Example((9,), (10, 11))], padding=0)
+    batch = collate([TrainingExample((5, 6, 7), (8,)), TrainingExample((9,), (10, 11))], padding=0)
     assert batch.source.tolist() == [[5, 6, 7], [9, 0, 0]]
     assert batch.keep.tolist() == [[True] * 3, [True, False, False]]
     assert batch.target.tolist() == [[8, 0], [10, 11]]
     assert batch.target_keep.tolist() == [[True, False], [True, True]]
-    assert collate([Example((5,))], padding=0).target.shape == (1, 0)
+    assert collate([TrainingExample((5,))], padding=0).target.shape == (1, 0)
 
 
 def test_an_example_longer_than_a_batch_is_refused() -> None:
     with pytest.raises(ValueError, match="a text of 40 tokens in batches of 39"):
-        buckets([Example(tuple(range(40)))], batch_tokens=39, seed=0)
+        buckets([TrainingExample(tuple(range(40)))], batch_tokens=39, seed=0)
 
 
 def test_phases_follow_each_other_and_go_on_where_they_stopped() -> None:

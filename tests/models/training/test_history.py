@@ -13,7 +13,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from models.training import history, metrics, replay_file
-from models.training.replay_file import MapKey, Sentence
+from models.training.replay_file import MapKey, ReplaySentence
 
 ROOT = Path(__file__).parents[3]
 HEADER = "step,loss,valid_loss,valid_accuracy,learning_rate,gradient_norm,tokens_per_second,seconds\n"
@@ -50,7 +50,7 @@ def test_the_replay_is_what_was_written(tmp_path: Path) -> None:
 
 
 def test_rows_and_columns_are_named_as_the_page_names_them() -> None:
-    sentence = Sentence("a", "c d", ("[CLS]", "a", "[SEP]"), ("[CLS]", "c", "d", "[SEP]"))
+    sentence = ReplaySentence("a", "c d", ("[CLS]", "a", "[SEP]"), ("[CLS]", "c", "d", "[SEP]"))
     queries = ("[CLS] → c", "c → d", "d → [SEP]")
     assert sentence.tokens("encoder") == (("[CLS]", "a", "[SEP]"), ("[CLS]", "a", "[SEP]"))
     assert sentence.tokens("decoder") == (queries, ("[CLS]", "c", "d"))

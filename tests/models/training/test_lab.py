@@ -14,7 +14,7 @@ from models.checkpoints.store import read_checkpoint
 from models.training import lab
 from models.training.tiny import words
 from models.training.tiny.experiments import FIXED, Experiment, LabRun, Switches, buildable
-from models.training.tiny.puzzles import Texts, draw
+from models.training.tiny.puzzles import PuzzleTexts, draw
 from models.training.tiny.solvers import marked, solver
 from models.transformer.config import TransformerConfig
 from tests.closeness import assert_close
@@ -40,8 +40,8 @@ def trained(run: LabRun) -> lab.Course:
     return lab.Course("A", run, network, tuple(lab.train(network, run)))
 
 
-def texts_of(digits: torch.Tensor) -> Texts:
-    return Texts(digits, digits, torch.ones_like(digits, dtype=torch.bool), torch.zeros(len(digits), 1))
+def texts_of(digits: torch.Tensor) -> PuzzleTexts:
+    return PuzzleTexts(digits, digits, torch.ones_like(digits, dtype=torch.bool), torch.zeros(len(digits), 1))
 
 
 def numbers(course: lab.Course) -> list[tuple[float, ...]]:

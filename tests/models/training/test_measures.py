@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from models.training.batches import Example
+from models.training.batches import TrainingExample
 from models.training.measures import (
     bits_per_byte,
     chinese_tokens,
@@ -25,7 +25,7 @@ from models.transformer.characters import character_tokenizer
 from models.transformer.subwords import leave_open, train_subwords
 
 VOCABULARY = Vocabulary(size=20, padding=0, start=2, end=3, mask=4, specials=5)
-TEXTS = [Example((2, *(5 + (number * place) % 15 for place in range(40)), 3)) for number in range(1, 30)]
+TEXTS = [TrainingExample((2, *(5 + (number * place) % 15 for place in range(40)), 3)) for number in range(1, 30)]
 CHINESE = torch.arange(20) >= 12
 
 
@@ -104,7 +104,7 @@ def test_a_share_of_nothing_is_no_number() -> None:
 
 def test_a_model_that_knows_nothing_needs_the_logarithm_of_the_vocabulary() -> None:
     texts = ["é" * 50, "a" * 70]  # 100 bytes and 70, and two ends
-    rows = [Example((2, *range(5, 15), 3)), Example((2, 6, 3))]
+    rows = [TrainingExample((2, *range(5, 15), 3)), TrainingExample((2, 6, 3))]
     bits = bits_per_byte(Knows(None), rows, vocabulary=VOCABULARY, texts=texts)
     assert bits == pytest.approx((11 + 2) * log2(20) / 172, rel=1e-6)
 

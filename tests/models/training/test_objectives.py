@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from models.training.batches import Example, collate
+from models.training.batches import TrainingExample, collate
 from models.training.objectives import IGNORED, Vocabulary, hide, loss, predictions
 from models.training.recipes import MINI_GPT, TOY
 from models.transformer import build
@@ -65,7 +65,7 @@ def test_masking_follows_from_its_seed_and_always_chooses_something() -> None:
 
 def test_padding_changes_no_prediction() -> None:
     network = build(TOY.config(vocabulary=50)).eval()
-    short, long = Example((2, 9, 3), (8, 3)), Example((2, 9, 8, 7, 6, 3), (6, 7, 8, 9, 3))
+    short, long = TrainingExample((2, 9, 3), (8, 3)), TrainingExample((2, 9, 8, 7, 6, 3), (6, 7, 8, 9, 3))
     alone = collate([short], padding=0)
     together = collate([short, long], padding=0)
     with torch.no_grad():
@@ -79,14 +79,14 @@ def test_padding_changes_no_prediction() -> None:
 
 def test_writing_predicts_each_token_from_those_before_it() -> None:
     network = build(MINI_GPT.config(vocabulary=50)).eval()
-    short, long = Example((2, 9, 8)), Example((2, 7, 6, 9, 3))
+    short, long = TrainingExample((2, 9, 8)), TrainingExample((2, 7, 6, 9, 3))
     settings = {"objective": "write", "vocabulary": VOCABULARY, "seed": 0}
     with torch.no_grad():
         logits, labels = predictions(network, collate([short, long], padding=0), **settings)
         assert labels.tolist() == [9, 8, 7, 6, 9, 3]
         alone, _ = predictions(network, collate([short], padding=0), **settings)
         assert_close(logits[:2], alone, relative=1e-5)
-        other, _ = predictions(network, collate([Example((2, 9, 41))], padding=0), **settings)
+        other, _ = predictions(network, collate([TrainingExample((2, 9, 41))], padding=0), **settings)
         assert_close(other, alone, relative=1e-6)  # the last token is predicted, and never read
 
 

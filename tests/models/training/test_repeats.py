@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from models.attention import AttentionCall, attend, watch
 from models.attention.functions import DotProductAttention
-from models.training.batches import Example
+from models.training.batches import TrainingExample
 from models.training.recipes import MINI_GPT
 from models.training.repeats import PIECES, induction_scores, passages_twice, random_twice, short_repeats
 from models.transformer import build
@@ -30,7 +30,7 @@ def test_short_repeats_go_on_to_the_end_of_the_text() -> None:
 
 @pytest.mark.parametrize("longest", [20, 255, 256])
 def test_twice_means_twice_and_fits(longest: int) -> None:
-    texts = [Example((START, *range(400, 400 + length))) for length in (1, 9, 100, 255)]
+    texts = [TrainingExample((START, *range(400, 400 + length))) for length in (1, 9, 100, 255)]
     drawn = random_twice(range(300, 4000), count=40, longest=longest, start=START, seed=2)
     for example in [*drawn, *passages_twice(texts, count=40, longest=longest, seed=3)]:
         first, *text = example.source

@@ -11,7 +11,7 @@ from models.training import lab
 from models.training.tiny import depth
 from models.training.tiny.experiments import Experiment, LabRun, Switches
 from models.training.tiny.puzzles import draw
-from models.training.tiny.solvers import Writer, solver
+from models.training.tiny.solvers import DecoderSolver, solver
 from tests.closeness import assert_close
 
 SEGMENTED = Switches(shape="decoder", positions="xl", width=16, ffn_width=24, heads=2, segment=5, memory=5)
@@ -19,9 +19,9 @@ RUN = LabRun(task="copy", length=4, steps=10, learning_rate=0.01, switches=SEGME
 TEXTS = draw("copy", length=4, count=3, generator=torch.Generator().manual_seed(0))
 
 
-def network(run: LabRun = RUN) -> Writer:
+def network(run: LabRun = RUN) -> DecoderSolver:
     made = solver(run)
-    assert isinstance(made, Writer)
+    assert isinstance(made, DecoderSolver)
     return made.eval()
 
 

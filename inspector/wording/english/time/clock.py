@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inspector.stepwise import Layer, Timed
+from inspector.stepwise import Layer, SerialTimes
 from inspector.text import number, quantity
 
 CLOCK = "Serial or parallel"
@@ -137,7 +137,7 @@ def timing(
     )
 
 
-def measured(timed: Timed) -> str:
+def measured(timed: SerialTimes) -> str:
     """Say how the times were measured, and which part of an LSTM need not wait."""
     return (
         f"Medians of {timed.repeats} runs that take turns, {timed.clock}, float32, {_threads(timed.threads)}. In one "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from inspector.stepwise import Forced
+from inspector.stepwise import ForcedReading
 from inspector.text import number
 from inspector.wording.english.phrases import count_of
 
@@ -29,7 +29,7 @@ WAITS = "Steps that wait, a layer"
 TERMS = ("KV cache", "causal mask")
 
 
-def comparing(forced: Forced, *, model: str) -> str:
+def comparing(forced: ForcedReading, *, model: str) -> str:
     """Say how far reading step by step is from one pass."""
     count = len(forced.table)
     places = count_of(count, "position")
@@ -41,7 +41,7 @@ def comparing(forced: Forced, *, model: str) -> str:
     )
 
 
-def numbers(forced: Forced) -> list[tuple[str, str, str]]:
+def numbers(forced: ForcedReading) -> list[tuple[str, str, str]]:
     """List the numbers below the picture: name, number, meaning."""
     tokens = len(forced.table)
     exact = [] if forced.exact is None else [("In float64", number(forced.exact), "The same weights, with the cache.")]
@@ -53,7 +53,7 @@ def numbers(forced: Forced) -> list[tuple[str, str, str]]:
     ]
 
 
-def about(forced: Forced) -> str:
+def about(forced: ForcedReading) -> str:
     """Say what the difference is, and what it means for training."""
     exact = (
         f" In float64 the same weights leave {number(forced.exact)}: it is rounding."

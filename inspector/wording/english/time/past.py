@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.stepwise import Forced, Moving, Reads
+from inspector.stepwise import ForcedReading, KeyMoves, LayerReads
 from inspector.stepwise.old_keys import ROUNDING
 from inspector.text import number, quantity
 
@@ -33,7 +33,7 @@ def line(tensor: str, model: str) -> str:
     return f"{tensor}s, {model}"
 
 
-def moving(moved: Moving, beside: Moving | None, *, new: int) -> str:
+def moving(moved: KeyMoves, beside: KeyMoves | None, *, new: int) -> str:
     """Say how far old keys move, and whether they could be cached."""
     comes = "one more token comes" if new == 1 else f"{new} more tokens come"
     old_keys = "the old one" if moved.old == 1 else f"the {moved.old} old ones"
@@ -62,7 +62,7 @@ def moving(moved: Moving, beside: Moving | None, *, new: int) -> str:
     return f"{sentence} In {beside.name} none moves (by {_tiny(beside.largest)})."
 
 
-def about(moved: Moving) -> str:
+def about(moved: KeyMoves) -> str:
     """Write what is drawn, with its formula."""
     return (
         r"Mean over the old tokens of $\lVert k' - k \rVert / \lVert k \rVert$, over all heads of a layer; $k$ read "
@@ -89,7 +89,7 @@ def stands_in(model: str, problem: str, writer: str, *, on_text: bool) -> str:
     return f"**{model}** {problem}, so the steps are **{writer}**'s, {whose}."
 
 
-def reading(reads: Reads, *, model: str, layers: int, alike: bool) -> str:
+def reading(reads: LayerReads, *, model: str, layers: int, alike: bool) -> str:
     """Say what the steps of a cached run read."""
     queries, keys = reads.counts
     count = len(reads.tokens)
@@ -109,12 +109,12 @@ COMPUTED = (
 )
 
 
-def training(forced: Forced, *, model: str) -> str:
+def training(forced: ForcedReading, *, model: str) -> str:
     """Say whether a cache would help in training."""
     totals, tokens = forced.totals, len(forced.table)
     cost = {way: quantity(flops, "FLOPs") for way, flops in totals.items()}
     counted = "(matrix products, counted as they ran)"
-    if not forced.kept:
+    if not forced.cache_bytes:
         return (
             f"**A cache in training?** {model} keeps no cache: {tokens} given tokens take {cost['pass']} in one pass "
             f"and {cost['uncached']} step by step {counted}."
@@ -127,13 +127,13 @@ def training(forced: Forced, *, model: str) -> str:
     )
 
 
-def _first(moved: Moving) -> str:
+def _first(moved: KeyMoves) -> str:
     if moved.first == 0:
         return "0"
     return f"{number(100 * moved.first)}\u00a0%{', rounding' if moved.first <= ROUNDING else ''}"
 
 
-def _range(moved: Moving) -> str:
+def _range(moved: KeyMoves) -> str:
     least, most = (f"{100 * share:.2g}" for share in (moved.least, moved.most))
     return f"{least if least == most else f'{least} to {most}'}\u00a0%"  # no line ends before the sign
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.segments import Segmented
+from inspector.segments import SegmentedText
 from inspector.text import number
 from inspector.wording.english.phrases import count_of, percent
 
@@ -28,7 +28,7 @@ _TERMS = {"rope": "RoPE", "alibi": "ALiBi", "sinusoidal": "position table", "lea
 _ROUNDING = 1e-4  # of the largest number: what float32 explains through layers that no training has calmed
 
 
-def sentence(reading: Segmented) -> str:
+def sentence(reading: SegmentedText) -> str:
     """Say how far the segmented reading is from one pass, with this memory and with the longest, and why."""
     if reading.count == 1:
         return (
@@ -56,7 +56,7 @@ def sentence(reading: Segmented) -> str:
     return f"{clause}; with a memory as long as the text by {_share(longest)}, which is {much}, for it has {known}."
 
 
-def terms(reading: Segmented) -> list[str]:
+def terms(reading: SegmentedText) -> list[str]:
     """List the terms of the sentence that the glossary explains."""
     return ["query", "key", *([_TERMS[reading.positions]] if reading.positions in _TERMS else [])]
 
@@ -66,7 +66,7 @@ def memory(tokens: int) -> str:
     return f"memory of {tokens}" if tokens else "no memory"
 
 
-def cards(reading: Segmented) -> list[tuple[str, str, str]]:
+def cards(reading: SegmentedText) -> list[tuple[str, str, str]]:
     """List the numbers below the picture: name, number with its unit, meaning."""
     return [
         (
@@ -93,7 +93,7 @@ def map_title(*, at: int, layer: int, head: int, share: float) -> str:
     return f"Segment {at}: layer {layer}, head {head} {given}"
 
 
-def reach(reading: Segmented) -> str:
+def reach(reading: SegmentedText) -> str:
     """Say how far back the last token reaches, as a formula with its numbers."""
     in_segment = (reading.tokens - 1) % reading.segment
     further = -(-reading.memory // reading.segment) * reading.segment
@@ -113,7 +113,7 @@ FORMULAS = (
 """The layer's keys and values, and the score of Transformer-XL."""
 
 
-def caption(reading: Segmented) -> str:
+def caption(reading: SegmentedText) -> str:
     """Say what is drawn, with the papers, and what is random."""
     sentence = (
         "m: what the layer's attention read of earlier segments (the memory), x: of this one; SG stops gradients while "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inspector.long_texts import BookPage, Name, Padded
+from inspector.long_texts import BookPage, Name, PaddingCost
 from inspector.text import number, quantity
 from inspector.wording.english.phrases import percent
 
@@ -196,7 +196,7 @@ def cut(name: Name, *, mean: float, most: tuple[float, str, int]) -> str:
     )
 
 
-def padding(padded: Padded) -> str:
+def padding(padded: PaddingCost) -> str:
     """Say what padding costs and changes."""
     moved = (
         f"no number of a state moves by more than {number(padded.moved)}" if padded.moved else "no state moves at all"

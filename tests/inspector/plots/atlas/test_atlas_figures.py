@@ -7,21 +7,23 @@ import pandas as pd
 import pytest
 
 from inspector.atlas.measures import BINS, find
-from inspector.atlas.reading.distribution import Distribution
+from inspector.atlas.reading.distribution import MeasureDistribution
 from inspector.plots.atlas import card, distribution, offsets, relations
 from inspector.plots.atlas.units import root_ticks, written
 from inspector.plots.scene import Text
 from tests.closeness import assert_close
 
 
-def found(name: str = "previous", **counts: int) -> Distribution:
+def found(name: str = "previous", **counts: int) -> MeasureDistribution:
     own = np.zeros(BINS, np.int64)
     for bin, count in counts.items():
         own[int(bin[1:])] = count
     edges = find(name).edges
     held = np.flatnonzero(own)
     ends = (float(edges[held[0]]), float(edges[held[-1] + 1])) if len(held) else (np.nan, np.nan)
-    return Distribution(find(name), int(own.sum()), own, *ends, mean=sum(ends) / 2, deviation=0.1, correlation=-0.5)
+    return MeasureDistribution(
+        find(name), int(own.sum()), own, *ends, mean=sum(ends) / 2, deviation=0.1, correlation=-0.5
+    )
 
 
 def rows(count: int) -> pd.DataFrame:

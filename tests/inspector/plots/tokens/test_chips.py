@@ -23,10 +23,10 @@ def outlines(figure: go.Figure, name: str) -> Any:
 
 def test_tokens_stand_under_their_characters() -> None:
     text = "ab 书🙂"
-    way = vocabularies.Way(
+    way = vocabularies.CutText(
         text, ("ab", "▁", "书", "<0xF0>", "<0x9F>"), ((0, 2), (2, 3), (3, 4), (4, 5), (4, 5)), (True,) * 5, 9
     )
-    unknown = vocabularies.Way(text, ("[UNK]", "▁书🙂"), ((0, 2), (2, 5)), (False, True), 9)
+    unknown = vocabularies.CutText(text, ("[UNK]", "▁书🙂"), ((0, 2), (2, 5)), (False, True), 9)
     figure = chips.ways({"one": way, "two": unknown})
     assert written(figure) == [
         (0, 1, "ab"),
@@ -42,8 +42,8 @@ def test_tokens_stand_under_their_characters() -> None:
 
 
 def test_the_mark_that_a_tokenizer_puts_before_a_text_stands_before_it() -> None:
-    way = vocabularies.Way("我们", ("▁", "我们"), ((0, 1), (0, 2)), (True, True), 9)
-    bytes_too = vocabularies.Way("我们", ("▁", "<0xE6>", "们"), ((0, 1), (0, 1), (1, 2)), (True,) * 3, 9)
+    way = vocabularies.CutText("我们", ("▁", "我们"), ((0, 1), (0, 2)), (True, True), 9)
+    bytes_too = vocabularies.CutText("我们", ("▁", "<0xE6>", "们"), ((0, 1), (0, 1), (1, 2)), (True,) * 3, 9)
     figure = chips.ways({"one": way, "two": bytes_too})
     assert [(row, x > 0, text) for row, x, text in written(figure)] == [
         (0, False, "▁"),
@@ -60,7 +60,7 @@ def test_long_texts_are_drawn_in_lines(text: str) -> None:
     assert drawn < len(text)
     assert chips.units(text[:drawn]) <= chips.MOST_LINES * 26
     spans = tuple((at, at + 1) for at in range(len(text)))
-    way = vocabularies.Way(text, tuple(text), spans, (True,) * len(text), 9)
+    way = vocabularies.CutText(text, tuple(text), spans, (True,) * len(text), 9)
     letters = written(chips.ways({"characters": way}, width=26))
     assert "".join(letter for *_, letter in letters).replace("·", " ") == text[:drawn]
 

@@ -211,7 +211,7 @@ def check_ends(said: str, subject: Subject, layer: LayerRecord, position: int) -
     assert want < 1e-5
 
 
-def check_step(said: str, step: block.Step, subject: Subject, layer: LayerRecord, position: int) -> None:
+def check_step(said: str, step: block.LayerStep, subject: Subject, layer: LayerRecord, position: int) -> None:
     shape, length, first, rows, columns, product, above, units, cosine, off = claim(STEP, said)
     kind, expected = step.kind, vectors(subject, layer, position, part=step.part)
     if kind == "norm":

@@ -15,7 +15,7 @@ from tests.inspector.wording.said import NUMBER, is_number
 from tests.models.own_models import own
 
 
-def table(scale: str = "1/sqrt(d_k)") -> tuple[take.About, pd.DataFrame]:
+def table(scale: str = "1/sqrt(d_k)") -> tuple[take.GradientScalar, pd.DataFrame]:
     prepared = take.prepare(own("decoder", scale=scale), EXAMPLE)
     return prepared.about, take.sweep(prepared, prepared.about.factors)
 
@@ -63,7 +63,7 @@ def test_the_verdict_follows_the_numbers(queries: float, values: float, verdict:
         for factor, sizes in ((0.25, (1.0, 1.0)), (1.0, (2.0, 2.0)), (64.0, (queries, values)))
         for matrix, size in zip("qv", sizes, strict=True)
     ]
-    about = take.About("direction", 1, 0.25, 16)
+    about = take.GradientScalar("direction", 1, 0.25, 16)
     assert verdict in gradients.verdict(pd.DataFrame(rows), about, size="mean")
     rows[0]["mean"], rows[1]["mean"] = 4e-16, 0.006
     said = gradients.verdict(pd.DataFrame(rows), about, size="mean")

@@ -8,12 +8,12 @@ import pytest
 
 from inspector import stepwise
 from inspector.sections.time import clock, forcing
-from inspector.stepwise import RUNS, Timed, flops
+from inspector.stepwise import RUNS, SerialTimes, flops
 from inspector.wording.english.time import clock as clock_words
 from inspector.wording.english.time import past as past_words
 
 
-def timed(attention: dict[int, float]) -> Timed:
+def timed(attention: dict[int, float]) -> SerialTimes:
     """The LSTM takes 1 ms in one call, the same FLOPs half of it, attention as told."""
     rows = [
         (tokens, run, {"lstm": 1e-3, "lstm_apart": 5e-4, "attention": seconds}.get(run, 2e-2), 1, 1)
@@ -21,7 +21,7 @@ def timed(attention: dict[int, float]) -> Timed:
         for run in RUNS
     ]
     table = pd.DataFrame(rows, columns=["tokens", "run", "seconds", "flops", "waiting"])
-    return Timed(table, width=64, repeats=3, clock="wall time", threads=2, difference=0.0)
+    return SerialTimes(table, width=64, repeats=3, clock="wall time", threads=2, difference=0.0)
 
 
 @pytest.mark.parametrize(

@@ -45,11 +45,11 @@ def translator() -> LoadedModel:
 
 
 @pytest.fixture(scope="module")
-def made(translator: LoadedModel) -> generating.Written:
+def made(translator: LoadedModel) -> generating.WrittenText:
     return generating.write(translator, TEXT)
 
 
-def test_the_first_view_is_the_step_of_which_the_model_was_least_sure(made: generating.Written) -> None:
+def test_the_first_view_is_the_step_of_which_the_model_was_least_sure(made: generating.WrittenText) -> None:
     app = written()
     assert not app.exception
     sure = [step.candidates[0].probability for step in made.steps]
@@ -90,7 +90,7 @@ def test_with_an_encoder_mini_gpt_writes_and_a_click_chooses_it(model: str) -> N
     assert text_so_far(app)["tokens"]
 
 
-def test_a_link_restores_the_step_and_the_head(made: generating.Written) -> None:
+def test_a_link_restores_the_step_and_the_head(made: generating.WrittenText) -> None:
     app = written(step="3", gen_layer="1", gen_mean="false", gen_head="2")
     assert not app.exception
     assert app.slider[0].value == 3
@@ -107,7 +107,7 @@ def test_a_link_restores_the_step_and_the_head(made: generating.Written) -> None
     assert f"({weights[2, place]:.3f}; layer 1, head 2)" in app.header[0].value
 
 
-def test_it_plays_to_the_last_token_and_stops(made: generating.Written, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_plays_to_the_last_token_and_stops(made: generating.WrittenText, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player, "_SOON", 0.0)  # every run is a tick
     last = len(made.steps)
     app = written()
@@ -254,5 +254,5 @@ def test_a_saved_trace_is_written_from_where_its_model_is_at_hand(translator: Lo
 
 
 def test_other_tokens_without_the_cache_would_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generating.Written, "same_without_cache", False)
+    monkeypatch.setattr(generating.WrittenText, "same_without_cache", False)
     assert "Other tokens without" in said(written())
