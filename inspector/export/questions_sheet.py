@@ -215,8 +215,9 @@ def _part(part: ClaimPart, held: bool, answer: Answer, language: Language) -> st
         got = shown(answer.numbers[check.number], quantity, language)
         checks.append(html.escape(f"{name}{colon}{got}{words.needs(needed(check, question.numbers, language))}"))
     mark, verdict = ("true", page.HELD) if held else ("false", page.NOT_HELD)
+    statement = html.escape(part.statement.of(language))
     return (
-        f'<li><span class="badge {mark}">{_MARKS[mark]} {verdict}</span>{colon}{html.escape(part.statement.of(language))}'
+        f'<li><span class="badge {mark}">{_MARKS[mark]} {verdict}</span>{colon}{statement}'
         f'<span class="small">{"<br>".join(checks)}</span></li>'
     )
 

@@ -470,8 +470,8 @@ def nearest(choices: NearestRows) -> str:
     positions = f"{choices.positions} {'position' if choices.positions == 1 else 'positions'}"
     return (
         f"At {choices.unscaled} of {positions} the likeliest token's row is also the row nearest to the state (its "
-        f"rows are {number(choices.shortest)} to {number(choices.longest)} long); with all rows scaled to one length, at "
-        f"{choices.equal} of {choices.positions}. A product is surely largest for the nearest row "
+        f"rows are {number(choices.shortest)} to {number(choices.longest)} long); with all rows scaled to one length, "
+        f"at {choices.equal} of {choices.positions}. A product is surely largest for the nearest row "
         "only where rows are equally long."
     )
 
