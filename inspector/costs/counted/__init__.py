@@ -23,8 +23,8 @@ def count(config: Any, *, on_progress: Callable[[int, int], object] | None = Non
     """Count the FLOPs and parameters of a model from its configuration, by running its code without weights.
 
     config: of the project's Transformer, or of transformers. Every product that the model's code makes is counted,
-    whatever a mask hides of it. Experts are counted as many as a token chooses. on_progress: is called with the lengths that
-    are counted, and how many there will be; an exception in it ends the count.
+    whatever a mask hides of it. Experts are counted as many as a token chooses. on_progress: is called with the lengths
+    that are counted, and how many there will be; an exception in it ends the count.
 
     Raises ValueError for a configuration that no model can be built from, or whose code does not run.
     """
