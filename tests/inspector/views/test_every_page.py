@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import models
 from inspector.sections import registry
+from models.training.tiny.experiments import Switches
 from tests.inspector.views.hostile import VALUES
 from tests.inspector.views.page import HOSTILE, READING, opened, said, turned, typed
 
 BOARDS = {
-    "Attention": "layer head query key lines between tokens sort only stream kind heads layers colours hide "
+    "Attention": "layer call head query key lines between tokens sort only stream kind heads layers colours hide "
     "renormalise words sqrt linear why why_sorted row column apart model pair target",
-    "Compare": "panels a_model a_text a_stream a_layer a_head a_mean b_model b_layer b_head hide words sqrt own_scale "
-    "difference heads_of",
-    "What if": "part token word ask drop mask_layer mask_head whole several by hide words sqrt stream",
+    "Compare": "panels a_model a_text a_stream a_layer a_head a_mean b_model b_stream b_layer b_head b_mean c_model "
+    "d_model further hide words sqrt own_scale difference heads_of heads_pair with_lines",
+    "What if": "part token word ask drop mask_layer mask_call mask_head whole several by hide words sqrt stream "
+    "with_lines",
     "Generate": "step decoding temperature top_k top_p seed new_tokens flops_of cache_counted beams "
     "gen_layer gen_head gen_mean",
-    "Questions": "q lang theme search",
-    "Lab": "lab_task lab_length lab_steps lab_rate lab_seeds lab_a_positions lab_a_score lab_b_layers lab_b_residual",
+    "Questions": "q lang theme search path path_words",
+    "Lab": " ".join(
+        ["lab_task lab_length lab_steps lab_rate lab_seeds lab_topic"]
+        + [f"lab_{side}_{switch.name}" for side in "ab" for switch in fields(Switches)]
+    ),
 }
-BESIDE = {"Costs": ("of", "shape", "length", "card", "batch", "bits"), "Atlas": ("atlas",)}
-"""The parameters of a page of sections that are not those of its sections."""
+BESIDE = {
+    "Costs": ("of", "shape", "length", "card", "batch", "bits"),
+    "Batch": ("row", "batch_layer", "batch_head", "changed_text"),
+    "Time": ("piece_layer", "piece_head", "shown"),
+    "Training": ("replay_stream", "replay_measure", "sentence"),
+    "Atlas": ("atlas", "atlas_everywhere", "examples", "figure"),
+}
+"""The parameters of a page of sections that are not those of its sections, or of parts that an answer makes."""
 
 
 STARTS = 2  # of each page, every parameter with another value each time
@@ -46,6 +58,17 @@ def parameters() -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
 
 
 PARAMETERS = list(parameters())
+OF_PAGE: dict[str, set[str]] = {}
+for _page, _, _, _names in PARAMETERS:
+    OF_PAGE.setdefault(_page, set()).update(_names)
+
+
+def bound(app: AppTest) -> set[str]:
+    """The parameters that the page binds to widgets or holds by itself."""
+    names = set(app.session_state["link.parameters"])
+    if "link.bound" in app.session_state:
+        names.update(*app.session_state["link.bound"].values())
+    return names
 
 
 @pytest.mark.parametrize("model", [card.id for card in models.catalogue()])
@@ -107,6 +130,7 @@ def test_every_page_draws_whatever_its_link_says(page: str, section: str, start:
     assert not app.exception
     assert "does not know" not in said(app)
     assert app.title[0].value == page
+    assert bound(app) <= OF_PAGE[page]  # of each parameter a hostile value is tried
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,10 @@ def page_that_loads() -> None:
 def page_of_a_model_and_a_variant() -> None:
     import streamlit as st
 
-    from inspector.views.shell import available_models
+    from inspector.views.shell import loaded_models
 
     for id in ("own-decoder", "own-decoder?scale=none"):
-        st.text(available_models.load(id).card.id)
+        st.text(loaded_models.load(id).card.id)
 
 
 def page_with_a_bar() -> None:
