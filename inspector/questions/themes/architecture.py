@@ -754,7 +754,7 @@ def _closest(subject: Subject) -> Measurement:
         {
             "equal": share(rows),
             "unequal": share(rows * lengths),
-            "unscaled": nearest.unscaled / nearest.positions,
+            "own": nearest.unscaled / nearest.positions,
             "shortest": nearest.shortest,
             "longest": nearest.longest,
         },

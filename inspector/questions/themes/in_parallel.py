@@ -691,7 +691,7 @@ def _linear(subject: Subject) -> Measurement:
     return Measurement(
         {
             "growth": cache_bytes[-1] / cache_bytes[-2],
-            "cache_bytes": float(forced.cache_bytes),
+            "kept": float(forced.cache_bytes),
             "counted": float(cache.bytes(tokens, source=source, element_bytes=size)),
             "token": float(cache.token_bytes(size)),
             "shared": cache.token_bytes(size) / full.token_bytes(size),

@@ -157,7 +157,7 @@ def test_what_a_removal_left_is_listed_counted_once_and_removed(
     library.remove(kept, "letters")
     library.remove(kept, "..")
     assert sorted(path.name for path in kept.iterdir()) == ["letters", "whole"]
-    assert "not built to its end" in said.kept("mine", None)
+    assert "not built to its end" in said.stored("mine", None)
 
 
 def test_a_name_that_is_taken_gets_a_number_and_a_build_goes_on_in_its_folder(

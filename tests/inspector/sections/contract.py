@@ -29,6 +29,7 @@ from inspector.sections.section import (
     flat,
 )
 from inspector.sections.subject import Subject
+from inspector.trace import Trace
 from tests.closeness import relative_error
 
 HOSTILE_VALUES = (None, -1, 10**9, 1.5, "", "nothing", "<script>alert(1)</script>", "9" * 5000, [], (), {}, object())
@@ -94,6 +95,15 @@ def picture_faults(section: Section, listed: list[Block]) -> Iterator[str]:
                 yield f"{block.id} has no table"
         if isinstance(block, Table) and block.frame.empty:
             yield f"the table {block.id} is empty"
+
+
+def record_faults(listed: list[Block], trace: Trace) -> Iterator[str]:
+    """The Python lines that record the text give its second text and its target too."""
+    second = trace.text_pair or trace.target_text
+    for block in listed:
+        code = getattr(block, "code", "")
+        if second and f"record(loaded, {trace.text!r}" in code and repr(second) not in code:
+            yield f"the Python lines of {getattr(block, 'id', type(block).__name__)} forget the second text"
 
 
 def code_faults(listed: list[Block], load: Callable[..., Any]) -> Iterator[str]:

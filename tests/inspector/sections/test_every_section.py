@@ -24,6 +24,7 @@ from tests.inspector.sections.contract import (
     opening_faults,
     pick_faults,
     picture_faults,
+    record_faults,
 )
 from tests.inspector.views.page import HOSTILE
 
@@ -82,6 +83,8 @@ def faults(path: str, section: Section, subject: Subject) -> Iterator[str]:
     yield from opening_faults(listed)
     yield from picture_faults(section, listed)
     yield from code_faults(listed, loaded)
+    if subject.given is None:
+        yield from record_faults(listed, subject.trace)
     yield from markup_faults(listed)
 
 
@@ -121,6 +124,9 @@ PLANTED: dict[str, Section] = {
     "end in NameError": of(SENTENCE, replace(FIGURE, code="table = missing")),
     "make no table": of(SENTENCE, replace(FIGURE, code="rows = 1")),
     "give other numbers": of(SENTENCE, replace(FIGURE, code=CODE.replace("0.25", "0.26"))),
+    "forget the second text": of(
+        SENTENCE, Note("It repeats.", code="trace = inspector.record(loaded, 'The cat sat.')")
+    ),
     "meets": of(SENTENCE, FIGURE, picks=(Trusting("layer", "Layer", lambda subject: ("Layer 0",)),)),
     "holds markup": of(SENTENCE, FIGURE, Paragraph(f"It reads {HOSTILE}.")),
 }
@@ -133,5 +139,6 @@ def test_a_section_without_a_fault_has_none() -> None:
 
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_planted_fault_is_found(fault: str) -> None:
-    found = list(faults("block/planted", PLANTED[fault], subject_of("minilm")))
+    subject = subject_of("two texts" if "second text" in fault else "minilm")
+    found = list(faults("block/planted", PLANTED[fault], subject))
     assert any(fault in line for line in found), found

@@ -1,4 +1,4 @@
-"""Whether a model's blocks can be followed is tried once a model: each run of the page asks."""
+"""The page Block asks at each run whether a model's blocks can be followed; a model is tried once."""
 
 from __future__ import annotations
 

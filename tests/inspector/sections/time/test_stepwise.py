@@ -76,10 +76,12 @@ def test_old_keys_that_stay_and_that_move() -> None:
 
 def test_a_difference_of_0_stands_at_the_edge_with_its_number() -> None:
     table = pd.DataFrame({"token": ["a", "b"], "cached": [0.0, 3e-6], "uncached": [1e-6, 0.0], "exact": [np.nan] * 2})
-    found = stepwise.Forced(table, size=1.0, flops=1, kept=8, dtype="float32")
+    found = stepwise.ForcedReading(table, size=1.0, flops=1, cache_bytes=8, dtype="float32")
     figure = forcing.differences(found)(mode="light")
     assert [line.name for line in figure.data] == ["with the cache, float32", "without, float32"]
     assert figure.data[0].y[0] > 0  # a logarithmic axis loses no zero
     assert [tuple(told) for told in figure.data[0].customdata] == [("0 a", 0.0), ("1 b", 3e-6)]
-    figure = forcing.differences(stepwise.Forced(table, size=1.0, flops=1, kept=0, dtype="float32"))(mode="light")
+    figure = forcing.differences(stepwise.ForcedReading(table, size=1.0, flops=1, cache_bytes=0, dtype="float32"))(
+        mode="light"
+    )
     assert [line.name for line in figure.data] == ["without, float32"]
