@@ -31,6 +31,7 @@ PATTERNS = ("", "/", ".", "x", "-", "+")
 MOST_LABELS = 16  # of places along an axis; sideways each has a line
 APART = 1.5  # times a value on a logarithmic axis: where the next one begins to have room for its name
 MOST_POWERS = 8  # of ten, named along an axis
+LABEL = 12  # pixels of the letters beside a line across the chart
 MARKED = 24  # points of a line, at most, that are drawn as points too
 TOP, ROW = 56, 20  # pixels over a plot with a title, and of a legend or a line of words under the title
 LETTERS = 26  # in a row of a name beside a bar
@@ -122,11 +123,12 @@ class Chart:
                 figure.add_trace(trace, **place)
         quiet = {"color": theme.MUTED[mode], "dash": "dot", "width": 1.5}
         upright, level = (self.y_marks, self.x_marks) if self.sideways else (self.x_marks, self.y_marks)
-        for label, at in upright.items():
+        for number, (label, at) in enumerate(upright.items()):
             figure.add_vline(x=at, line=quiet, **place)
             log = self.y_log if self.sideways else self.x_log
             x = math.log10(at) if log else at  # of words on such an axis; a line's place is the value
             beside = {"yref": "y domain", "xanchor": "left", "yanchor": "top", "showarrow": False}
+            beside["yshift"] = -number * 1.5 * LABEL  # labels of neighbouring lines stand one below the other
             if label:
                 figure.add_annotation(x=x, y=1, **beside, **_label(label, mode), **place)
         for label, at in level.items():
@@ -377,4 +379,5 @@ def _whole_powers(values: pd.Series) -> dict[str, Any]:
 
 
 def _label(words: str, mode: Mode) -> dict[str, Any]:
-    return {"text": theme.literal(words), "font": {"color": theme.MUTED[mode], "size": 12}}
+    font = {"color": theme.MUTED[mode], "size": LABEL}
+    return {"text": theme.literal(words), "font": font, "bgcolor": theme.BACKGROUND[mode]}

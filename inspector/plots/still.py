@@ -306,7 +306,8 @@ def _across(layout: Any, x: Axis, y: Axis, mode: Mode) -> Iterator[Mark]:
     for note in layout.annotations:
         if note.text and note.xref in (None, "x") and isinstance(note.x, int | float):
             place = 10.0 ** float(note.x) if x.log else float(note.x)  # words have their logarithm's place
-            yield Text(x.at(place) + 4, min(y.begin, y.end) + 10, _words(note.text), 11, theme.MUTED[mode])
+            top = min(y.begin, y.end) + 10 - (note.yshift or 0)
+            yield Text(x.at(place) + 4, top, _words(note.text), 11, theme.MUTED[mode])
 
 
 def _legend(names: Sequence[tuple[Any, str]], mode: Mode) -> list[tuple[int, list[Mark]]]:

@@ -90,6 +90,12 @@ def test_a_line_across_a_sideways_chart_is_upright() -> None:
     assert figure.layout.yaxis.autorange == "reversed"
 
 
+def test_labels_of_neighbouring_lines_stand_one_below_the_other() -> None:
+    figure = Chart(SERIES, "x", "y", by="of", x_marks={"here": 1.0, "there": 1.01})(mode="light")
+    first, second = figure.layout.annotations
+    assert first.yshift - second.yshift > first.font.size
+
+
 def test_axes_are_written_and_end_as_they_are_told() -> None:
     chart = Chart(SERIES, "x", "y", by="of", x_format=",d", y_format=".0%", x_range=(0, 3), from_zero=True)
     figure = chart(mode="light")
