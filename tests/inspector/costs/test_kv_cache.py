@@ -20,6 +20,7 @@ from transformers import (
 )
 
 from inspector.costs import SHELF, kv_cache
+from inspector.costs.kv_cache import shared
 from models.transformer.config import TransformerConfig
 
 SIZES: dict[str, Any] = {
@@ -111,6 +112,19 @@ def test_sharing_heads_divides_it() -> None:
         cache.shared_by(5)
     with pytest.raises(ValueError, match="no heads share keys"):
         kv_cache(SHELF["deepseek-v3"].config()).shared_by(1)
+
+
+@pytest.mark.parametrize(
+    ("heads", "kv_heads", "ways"), [(12, 12, [12, 3, 1]), (12, 4, [12, 4, 1]), (8, 1, [8, 2, 1]), (7, 7, [7, 1])]
+)
+def test_the_ways_to_share_stand_beside_what_the_model_has(heads: int, kv_heads: int, ways: list[int]) -> None:
+    """Without groups of its own a model is shown with the divisor nearest to a quarter of its heads, if it has one."""
+    cache = kv_cache(LlamaConfig(num_attention_heads=heads, num_key_value_heads=kv_heads, hidden_size=8 * heads))
+    table = shared(cache, tokens=10, element_bytes=2)
+    assert list(table["kv_heads"]) == ways
+    assert list(table["own"]) == [way == kv_heads for way in ways]
+    layers, width, keys_and_values = LlamaConfig().num_hidden_layers, 8, 2
+    assert list(table["bytes"]) == [keys_and_values * 2 * 10 * layers * width * way for way in ways]
 
 
 def test_an_encoder_keeps_nothing() -> None:
