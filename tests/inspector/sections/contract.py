@@ -98,11 +98,12 @@ def picture_faults(section: Section, listed: list[Block]) -> Iterator[str]:
 
 
 def record_faults(listed: list[Block], trace: Trace) -> Iterator[str]:
-    """The Python lines that record the text give its second text and its target too."""
+    """The Python lines that record the text in its model give its second text and its target too."""
     second = trace.text_pair or trace.target_text
+    load, text = f"models.load({trace.model!r})", f"record(loaded, {trace.text!r}"
     for block in listed:
         code = getattr(block, "code", "")
-        if second and f"record(loaded, {trace.text!r}" in code and repr(second) not in code:
+        if second and load in code and text in code and repr(second) not in code:
             yield f"the Python lines of {getattr(block, 'id', type(block).__name__)} forget the second text"
 
 

@@ -98,6 +98,7 @@ def test_a_section_keeps_the_contract(name: str, path: str) -> None:
 
 TABLE = pd.DataFrame({"layer": [0, 1], "share": [0.25, 0.5]})
 CODE = "import pandas as pd\ntable = pd.DataFrame({'layer': [0, 1], 'share': [0.25, 0.5]})"
+FORGETFUL = "loaded = models.load('minilm')\ntrace = inspector.record(loaded, 'The cat sat.')"
 FIGURE = Figure("planted", "Shares", Chart(TABLE, "layer", "share"), "Share by layer, as a line", CODE, TABLE)
 SENTENCE = Sentence("Layer 1 adds 50 %.", about=(Mark("planted", {"layer": 1}),))
 LAYER = Listed("layer", "Layer", lambda subject: ("Layer 0", "Layer 1"))
