@@ -125,9 +125,7 @@ PLANTED: dict[str, Section] = {
     "end in NameError": of(SENTENCE, replace(FIGURE, code="table = missing")),
     "make no table": of(SENTENCE, replace(FIGURE, code="rows = 1")),
     "give other numbers": of(SENTENCE, replace(FIGURE, code=CODE.replace("0.25", "0.26"))),
-    "forget the second text": of(
-        SENTENCE, Note("It repeats.", code="trace = inspector.record(loaded, 'The cat sat.')")
-    ),
+    "forget the second text": of(SENTENCE, Note("It reads.", code=FORGETFUL)),
     "meets": of(SENTENCE, FIGURE, picks=(Trusting("layer", "Layer", lambda subject: ("Layer 0",)),)),
     "holds markup": of(SENTENCE, FIGURE, Paragraph(f"It reads {HOSTILE}.")),
 }
