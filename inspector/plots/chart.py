@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -22,6 +23,7 @@ from inspector.text import cut
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
 Mark = Literal["lines", "curves", "bars", "points"]
 """Lines have points where they are few, curves never."""
@@ -236,12 +238,17 @@ class Chart:
         """Names of the whole numbers along x, as they are told on hover; a token with its number, for tokens repeat."""
         return [f"{place} {token}" for place, token in enumerate(self.tokens)] or self.places
 
-    def _cells(self, rows: pd.DataFrame) -> list[list[Any]]:
-        """List what each row tells on hover beside x and y: the name of its place, and the columns of `hover`."""
-        cells = rows[list(self.hover)].astype(object).to_numpy().tolist()
+    def _cells(self, rows: pd.DataFrame) -> NDArray[np.object_] | None:
+        """Give what each row tells on hover beside x and y: the name of its place, and the columns of `hover`."""
+        columns: list[Sequence[Any]] = [rows[column].tolist() for column in self.hover]
         if named := self._named:
-            cells = [[named[int(place)], *row] for place, row in zip(rows[self.x], cells, strict=True)]
-        return [[theme.literal(cell) if isinstance(cell, str) else cell for cell in row] for row in cells]
+            columns.insert(0, [named[int(place)] for place in rows[self.x]])
+        if not columns:
+            return None
+        cells = np.empty((len(rows), len(columns)), object)  # an array, for plotly looks through lists cell by cell
+        for at, column in enumerate(columns):
+            cells[:, at] = [theme.literal(cell) if isinstance(cell, str) else cell for cell in column]
+        return cells
 
     def _told(self, name: str) -> str:
         """Write what is told on hover."""
