@@ -120,9 +120,12 @@ class Chart:
     def add_to(self, figure: go.Figure, *, mode: Mode, **place: int) -> None:
         """Draw series, lines across and axes into a figure; place: row and col, where it has several plots."""
         groups = self.table.groupby(self.by, sort=False) if self.by else [("", self.table)]
-        for number, (value, rows) in enumerate(groups):
-            for trace in self._series(value, rows, number=number, mode=mode):
-                figure.add_trace(trace, **place)
+        traces = [
+            trace
+            for number, (value, rows) in enumerate(groups)
+            for trace in self._series(value, rows, number=number, mode=mode)
+        ]
+        figure.add_traces(traces, **{f"{axis}s": [at] * len(traces) for axis, at in place.items()})
         quiet = {"color": theme.MUTED[mode], "dash": "dot", "width": 1.5}
         upright, level = (self.y_marks, self.x_marks) if self.sideways else (self.x_marks, self.y_marks)
         for number, (label, at) in enumerate(upright.items()):
@@ -140,7 +143,8 @@ class Chart:
             across |= {"autorange": "reversed", "showgrid": False, "ticks": ""}
         figure.update_xaxes(along if self.sideways else across, **place)
         figure.update_yaxes(across if self.sideways else along, **place)
-        figure.update_layout(barmode="relative" if self.stacked else "group", bargap=0 if self.bar_width else 0.3)
+        figure.layout.barmode = "relative" if self.stacked else "group"
+        figure.layout.bargap = 0 if self.bar_width else 0.3
 
     def _series(self, value: Any, rows: pd.DataFrame, *, number: int, mode: Mode) -> Iterator[go.Bar | go.Scatter]:
         """Draw the rows of one value of `by`, over its band."""
@@ -336,7 +340,7 @@ class Panels:
             trace.legendgroup = trace.name
             trace.showlegend = bool(trace.showlegend) and trace.name not in seen
             seen |= {trace.name} if trace.showlegend else set()
-        figure.update_layout(legend_title_text=self.legend)
+        figure.layout.legend.title.text = self.legend
         return framed(figure, title=self.title, subtitle=self.subtitle, below=self.below, height=self.height, mode=mode)
 
 
