@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
@@ -106,10 +105,9 @@ class Chart:
 
     def __call__(self, *, mode: Mode) -> go.Figure:
         """Draw the chart in this mode."""
-        figure = go.Figure()
-        self.add_to(figure, mode=mode)
         return framed(
-            figure,
+            self.series(mode=mode),
+            self.layout(mode=mode),
             title=self.title or self.y_title,
             subtitle=self.subtitle,
             below=self.below,
@@ -117,36 +115,50 @@ class Chart:
             mode=mode,
         )
 
-    def add_to(self, figure: go.Figure, *, mode: Mode, **place: int) -> None:
-        """Draw series, lines across and axes into a figure; place: row and col, where it has several plots."""
+    def series(self, *, mode: Mode, plot: str = "") -> list[dict[str, Any]]:
+        """Return what is drawn of each value of `by`, in order; plot: the number behind the axes of one of several."""
         groups = self.table.groupby(self.by, sort=False) if self.by else [("", self.table)]
-        traces = [
-            trace
+        return [
+            trace | {"xaxis": f"x{plot}", "yaxis": f"y{plot}"}
             for number, (value, rows) in enumerate(groups)
             for trace in self._series(value, rows, number=number, mode=mode)
         ]
-        figure.add_traces(traces, **{f"{axis}s": [at] * len(traces) for axis, at in place.items()})
-        quiet = {"color": theme.MUTED[mode], "dash": "dot", "width": 1.5}
-        upright, level = (self.y_marks, self.x_marks) if self.sideways else (self.x_marks, self.y_marks)
-        for number, (label, at) in enumerate(upright.items()):
-            figure.add_vline(x=at, line=quiet, **place)
-            log = self.y_log if self.sideways else self.x_log
-            x = math.log10(at) if log else at  # of words on such an axis; a line's place is the value
-            beside = {"yref": "y domain", "xanchor": "left", "yanchor": "top", "showarrow": False}
-            beside["yshift"] = -number * 1.5 * LABEL  # labels of neighbouring lines stand one below the other
-            if label:
-                figure.add_annotation(x=x, y=1, **beside, **_label(label, mode), **place)
-        for label, at in level.items():
-            figure.add_hline(y=at, line=quiet, annotation=_label(label, mode) if label else None, **place)
+
+    def layout(self, *, mode: Mode, plot: str = "") -> dict[str, Any]:
+        """Lay out axes and lines across; plot: the number behind the axes of one of several."""
         across, along = self._across(), self._along()
         if self.sideways:
             across |= {"autorange": "reversed", "showgrid": False, "ticks": ""}
-        figure.update_xaxes(along if self.sideways else across, **place)
-        figure.update_yaxes(across if self.sideways else along, **place)
-        figure.layout.barmode = "relative" if self.stacked else "group"
-        figure.layout.bargap = 0 if self.bar_width else 0.3
+        lines = [*self._lines("x", plot=plot, mode=mode), *self._lines("y", plot=plot, mode=mode)]
+        return {
+            f"xaxis{plot}": along if self.sideways else across,
+            f"yaxis{plot}": across if self.sideways else along,
+            "shapes": [shape for shape, _ in lines],
+            "annotations": [label for _, label in lines if label["text"]],
+            "barmode": "relative" if self.stacked else "group",
+            "bargap": 0 if self.bar_width else 0.3,
+        }
 
-    def _series(self, value: Any, rows: pd.DataFrame, *, number: int, mode: Mode) -> Iterator[go.Bar | go.Scatter]:
+    def _lines(
+        self, axis: Literal["x", "y"], *, plot: str, mode: Mode
+    ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Draw quiet lines across the plot at values of an axis of the picture, each with its label."""
+        of_x = (axis == "x") != self.sideways  # the axis of the picture is that of the column x
+        log = self.x_log if of_x else self.y_log
+        other = "y" if axis == "x" else "x"
+        refs = {f"{axis}ref": f"{axis}{plot}", f"{other}ref": f"{other}{plot} domain"}
+        quiet = {"color": theme.MUTED[mode], "dash": "dot", "width": 1.5}
+        for number, (words, at) in enumerate((self.x_marks if of_x else self.y_marks).items()):
+            shape = {"type": "line", f"{axis}0": at, f"{axis}1": at, f"{other}0": 0, f"{other}1": 1, "line": quiet}
+            place = math.log10(at) if log else at  # of words on such an axis; a line's place is the value
+            label: dict[str, Any] = {axis: place, other: 1}
+            if axis == "x":  # labels of neighbouring lines stand one below the other
+                label |= {"xanchor": "left", "yanchor": "top", "yshift": -number * 1.5 * LABEL}
+            else:
+                label |= {"xanchor": "right", "yanchor": "bottom"}
+            yield shape | refs, label | refs | _label(words, mode)
+
+    def _series(self, value: Any, rows: pd.DataFrame, *, number: int, mode: Mode) -> Iterator[dict[str, Any]]:
         """Draw the rows of one value of `by`, over its band."""
         name = theme.literal(self.names.get(value, str(value)))
         part = self.parts.get(value, "") if self.by else self.parts.get(self.y, "attention")
@@ -166,41 +178,43 @@ class Chart:
         x, y = (rows[self.y], rows[self.x]) if self.sideways else (rows[self.x], rows[self.y])
         opaque = list(rows[self.opacity]) if self.opacity else None
         if mark == "bars":
-            yield go.Bar(
-                x=x,
-                y=y,
-                orientation="h" if self.sideways else "v",
-                width=rows[self.bar_width] if self.bar_width else None,
-                marker={
+            yield {
+                "type": "bar",
+                "x": x,
+                "y": y,
+                "orientation": "h" if self.sideways else "v",
+                "width": rows[self.bar_width] if self.bar_width else None,
+                "marker": {
                     "color": inked,
                     "opacity": opaque,
                     "pattern": {"shape": PATTERNS[style % len(PATTERNS)]},
                     "line": {"color": theme.BACKGROUND[mode], "width": 0.5 if self.stacked else 0},
                 },
-                unselected={"marker": {"opacity": 1}},  # a click hides nothing
+                "unselected": {"marker": {"opacity": 1}},  # a click hides nothing
                 **told,
-            )
+            }
             return
         drawn = {"points": "markers", "curves": "lines"}.get(mark, "lines+markers" if len(rows) <= MARKED else "lines")
         size = self.sizes.get(value, 8 if mark == "points" else 2)
-        yield go.Scatter(
-            x=x,
-            y=y,
-            mode=f"{drawn}+text" if "text" in told else drawn,
-            opacity=opaque[0] if opaque else None,
-            line={
+        yield {
+            "type": "scatter",
+            "x": x,
+            "y": y,
+            "mode": f"{drawn}+text" if "text" in told else drawn,
+            "opacity": opaque[0] if opaque else None,
+            "line": {
                 "color": theme.ink("residual", mode) if self.each else colour,
                 "width": 2 if mark == "points" else size,
                 "dash": DASHES[style % len(DASHES)],
             },
-            marker={
+            "marker": {
                 "color": inked,
                 "size": size if mark == "points" else 8 if self.each else 6,
                 "symbol": SYMBOLS[style % len(SYMBOLS)],
             },
-            **{"error_x" if self.sideways else "error_y": self._whiskers(rows, colour)},
+            "error_x" if self.sideways else "error_y": self._whiskers(rows, colour),
             **told,
-        )
+        }
 
     def _words(self, rows: pd.DataFrame, mark: Mark) -> dict[str, Any]:
         """Write the tokens over bars or points, or the words behind them."""
@@ -215,20 +229,21 @@ class Chart:
             "textfont": font,
         }
 
-    def _band(self, rows: pd.DataFrame, colour: str) -> go.Scatter:
+    def _band(self, rows: pd.DataFrame, colour: str) -> dict[str, Any]:
         """Shade the plot between two columns; nothing is told of it."""
         low, high = self.band or ("", "")
-        return go.Scatter(
-            x=[*rows[self.x], *rows[self.x][::-1]],
-            y=[*rows[high], *rows[low][::-1]],
-            mode="lines",
-            fill="toself",
-            fillcolor=colour,
-            opacity=0.18,
-            line={"width": 0},
-            hoverinfo="skip",
-            showlegend=False,
-        )
+        return {
+            "type": "scatter",
+            "x": [*rows[self.x], *rows[self.x][::-1]],
+            "y": [*rows[high], *rows[low][::-1]],
+            "mode": "lines",
+            "fill": "toself",
+            "fillcolor": colour,
+            "opacity": 0.18,
+            "line": {"width": 0},
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
 
     def _whiskers(self, rows: pd.DataFrame, colour: str) -> dict[str, Any] | None:
         if self.error is None:
@@ -325,38 +340,62 @@ class Panels:
 
     def __call__(self, *, mode: Mode) -> go.Figure:
         """Draw the charts in this mode."""
-        count = len(self.charts)
-        if self.beside:
-            figure = make_subplots(cols=count, horizontal_spacing=0.12)
-        else:
-            figure = make_subplots(rows=count, shared_xaxes=True, vertical_spacing=0.06 if count > 2 else 0.08)
-        for number, chart in enumerate(self.charts, start=1):
-            row, col = (1, number) if self.beside else (number, 1)
-            chart.add_to(figure, mode=mode, row=row, col=col)
-            if number < count and not self.beside:
-                figure.update_xaxes(title_text="", row=row, col=col)
+        series: list[dict[str, Any]] = []
+        layout: dict[str, Any] = {"shapes": [], "annotations": [], "legend": {"title": {"text": self.legend}}}
+        for number, (chart, (start, end)) in enumerate(zip(self.charts, self._places(), strict=True), start=1):
+            plot = str(number) if number > 1 else ""  # as plotly counts axes
+            drawn = chart.layout(mode=mode, plot=plot)
+            x, y = drawn[f"xaxis{plot}"], drawn[f"yaxis{plot}"]
+            x |= {"anchor": f"y{plot}", "domain": [start, end] if self.beside else [0, 1]}
+            y |= {"anchor": f"x{plot}", "domain": [0, 1] if self.beside else [start, end]}
+            if number < len(self.charts) and not self.beside:
+                x |= {"matches": f"x{len(self.charts)}", "showticklabels": False, "title": {"text": ""}}
+            for kind in ("shapes", "annotations"):
+                drawn[kind] = layout[kind] + drawn[kind]
+            layout |= drawn
+            series += chart.series(mode=mode, plot=plot)
         seen = set[str]()
-        for trace in figure.data:
-            trace.legendgroup = trace.name
-            trace.showlegend = bool(trace.showlegend) and trace.name not in seen
-            seen |= {trace.name} if trace.showlegend else set()
-        figure.layout.legend.title.text = self.legend
-        return framed(figure, title=self.title, subtitle=self.subtitle, below=self.below, height=self.height, mode=mode)
+        for trace in series:
+            if "name" in trace:  # a band has none
+                trace["legendgroup"] = trace["name"]
+                trace["showlegend"] &= trace["name"] not in seen
+                seen |= {trace["name"]} if trace["showlegend"] else set()
+        return framed(
+            series, layout, title=self.title, subtitle=self.subtitle, below=self.below, height=self.height, mode=mode
+        )
+
+    def _places(self) -> Iterator[tuple[float, float]]:
+        """Yield where each chart begins and ends: as a share of the width beside each other, else of the height."""
+        count = len(self.charts)
+        gap = 0.12 if self.beside else 0.06 if count > 2 else 0.08
+        size = (1 - gap * (count - 1)) / count
+        for number in range(count) if self.beside else reversed(range(count)):  # the first of a column is the uppermost
+            yield number * (size + gap), number * (size + gap) + size
 
 
-def framed(figure: go.Figure, *, title: str, subtitle: str, below: bool, height: int, mode: Mode) -> go.Figure:
-    """Put a title over a figure, its legend beside or under it, and room for both."""
-    listed = sum(bool(trace.showlegend) for trace in figure.data)
+def framed(
+    series: Sequence[Mapping[str, Any]],
+    layout: Mapping[str, Any],
+    *,
+    title: str,
+    subtitle: str,
+    below: bool,
+    height: int,
+    mode: Mode,
+) -> go.Figure:
+    """Make the figure of series and a layout at once: a title over it, its legend beside or under it, room for both."""
+    listed = sum(bool(trace.get("showlegend")) for trace in series)
     above = 0 < listed <= 4 and not below
     room = ROW * (above + bool(subtitle))
-    return figure.update_layout(
-        template=theme.template(mode),
-        title={"text": theme.literal(title), "subtitle": {"text": subtitle}},
-        showlegend=listed > 0,
-        legend=figure.layout.legend.to_plotly_json() | (theme.LEGEND_ABOVE if above else theme.LEGEND_BELOW),
-        margin={"t": TOP + room},
-        height=height + room,
-    )
+    frame = {
+        "template": theme.template(mode),
+        "title": {"text": theme.literal(title), "subtitle": {"text": subtitle}},
+        "showlegend": listed > 0,
+        "legend": layout.get("legend", {}) | (theme.LEGEND_ABOVE if above else theme.LEGEND_BELOW),
+        "margin": {"t": TOP + room},
+        "height": height + room,
+    }
+    return go.Figure(series, {**layout, **frame})
 
 
 def in_rows(name: str, most: int) -> str:
@@ -391,4 +430,4 @@ def _whole_powers(values: pd.Series) -> dict[str, Any]:
 
 def _label(words: str, mode: Mode) -> dict[str, Any]:
     font = {"color": theme.MUTED[mode], "size": LABEL}
-    return {"text": theme.literal(words), "font": font, "bgcolor": theme.BACKGROUND[mode]}
+    return {"text": theme.literal(words), "font": font, "bgcolor": theme.BACKGROUND[mode], "showarrow": False}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import plotly.graph_objects as go
@@ -104,6 +105,7 @@ def ink(name: str, mode: Mode) -> str:
     return (others | PART[mode])[name]
 
 
+@cache  # a figure copies it
 def template(mode: Mode) -> go.layout.Template:
     """The plotly template of all figures: page background, quiet grid, no chart junk, room for every label."""
     axis = {
