@@ -177,7 +177,7 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
         return {}
     chosen: dict[str, Any] = {}
     steps = next((pick for pick in section.picks if isinstance(pick, Step)), None)
-    with st.spinner(section.waits) if section.waits else nullcontext(), top.choices:
+    with st.spinner(section.waits) if section.waits and section.picks else nullcontext(), top.choices:
         for pick in section.picks:
             if pick.id in around.chosen:
                 chosen[pick.id] = around.chosen[pick.id]
@@ -214,14 +214,16 @@ def _places(section: Section) -> Top:
 
 
 def _awaited(section: Section, blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield blocks; while the next is made the page says what it waits for."""
-    end = object()
+    """Yield blocks; while the next is made the page says what it waits for, unless a block says so itself."""
     while True:
         with st.spinner(section.waits) if section.waits else nullcontext():
-            block = next(blocks, end)
-        if block is end:
-            return
-        yield block  # type: ignore[misc]
+            for block in blocks:
+                if isinstance(block, Ask | Measurement | Row | Section):
+                    break
+                yield block
+            else:
+                return
+        yield block
 
 
 def _asked(ask: Ask, subject: Subject) -> bool:
