@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import html
-import re
 from collections.abc import Mapping, Sequence
 
+from inspector.components.document import document
 from inspector.components.source import COMPONENTS, enclosed, script, style
 from inspector.plots import theme
 
@@ -55,36 +54,11 @@ matrix.draw(root, Uint8Array.from(atob(data.textContent), (mark) => mark.charCod
 
 
 def _document(title: str, body: str, *, code: str, components: Sequence[str]) -> str:
-    css = "\n".join([variables(), _read("page.css"), style(*components)])
-    policy = (
-        f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(css)}; base-uri 'none'; form-action 'none'"
-    )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>{html.escape(title)}</title>
-<style>{css}</style>
-</head>
-<body>
-{body}
-<script type="module">{code}</script>
-</body>
-</html>
-"""
+    return document(body, title=title, css="\n".join([variables(), _read("page.css"), style(*components)]), script=code)
 
 
 def _read(name: str) -> str:
     return (COMPONENTS / name).read_text(encoding="utf-8")
-
-
-def _hash(source: str) -> str:
-    if re.search(r"</(script|style)", source, re.IGNORECASE):
-        raise ValueError("a component's source closes the tag that holds it: write '<\\/' in it")
-    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 
 
 def variables() -> str:

@@ -18,8 +18,8 @@ from types import ModuleType
 from urllib.parse import urlencode
 
 from inspector.components import standalone
+from inspector.components.document import document
 from inspector.export import markdown
-from inspector.export.document import document
 from inspector.questions.asking import Answer
 from inspector.questions.filled import filled, needed, shown
 from inspector.questions.index import THEMES

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, assert_never
 import pandas as pd
 
 from inspector.components import standalone
+from inspector.components.document import document
 from inspector.components.matrix.picture import picture
 from inspector.export import markdown
-from inspector.export.document import document
 from inspector.plots.scene import Cells
 from inspector.plots.slide import points
 from inspector.plots.still import still

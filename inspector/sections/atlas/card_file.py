@@ -10,8 +10,6 @@ Path("card.png").write_bytes(card_file.picture(atlas, place, measure="previous")
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -23,6 +21,7 @@ from inspector.atlas.reading import head_examples
 from inspector.atlas.reading.distribution import distribution
 from inspector.atlas.reading.head_relations import better_than_offsets
 from inspector.components import standalone
+from inspector.components.document import document
 from inspector.plots.atlas import card as draw
 from inspector.plots.atlas.relations import arrow
 from inspector.sections.atlas import card
@@ -128,9 +127,6 @@ def page(atlas: Atlas, place: int, *, measure: str, spans_of: SpansOf | None = N
     own = find(measure)
     found = distribution(atlas, measure, place)
     title = f"{atlas.manifest.model}: {card.name(atlas, place)}"
-    css = f"{standalone.variables()}{_STYLE}"
-    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     modes: tuple[Mode, ...] = ("light", "dark")
     pictures = "".join(
         f'<div class="picture {mode}">{picture(atlas, place, measure=measure, mode=mode).svg()}</div>' for mode in modes
@@ -146,19 +142,7 @@ def page(atlas: Atlas, place: int, *, measure: str, spans_of: SpansOf | None = N
     )
     marked = () if spans_of is None else head_examples.pairs(atlas, place, spans_of)
     pairs = [(said.value(one.weight, find("confidence")), _marked(one) + _credit(one.text, atlas)) for one in marked]
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>{html.escape(title)}</title>
-<style>{css}</style>
-</head>
-<body>
-<main>
+    body = f"""<main>
 <h1>{html.escape(title)}</h1>
 <p class="said">{html.escape(card.does(atlas, place))}</p>
 {pictures}
@@ -170,10 +154,8 @@ def page(atlas: Atlas, place: int, *, measure: str, spans_of: SpansOf | None = N
 <h2>{said.EVERY}</h2>
 <div class="wide">{_every(atlas, place)}</div>
 <p class="quiet">{html.escape(said.source(atlas))}</p>
-</main>
-</body>
-</html>
-"""
+</main>"""
+    return document(body, title=title, css=f"{standalone.variables()}{_STYLE}")
 
 
 def _section(heading: str, rows: Iterable[tuple[str, str]]) -> str:
