@@ -1,36 +1,33 @@
-// The host of an HTML file, set after the modules `grid` and `head`. The page holds their messages in script elements,
-// as base64. A click on the grid opens another head where the file holds that head.
-const decode = (holder) => Uint8Array.from(atob(holder.textContent), (character) => character.charCodeAt(0));
-const read = (name) => [...document.querySelectorAll(`script.${name}`)].map(decode);
-const lengthOf = (bytes) => new DataView(bytes.buffer).getUint32(0, true);
-const header = (bytes) => JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + lengthOf(bytes))));
-const named = ({ layer, head }) => `${layer}.${head}`;
-
-const heads = [...read("head"), ...read("other")].map((bytes) => ({ bytes, ...header(bytes) }));
-const byName = new Map(heads.map((entry) => [named(entry), entry]));
-const [overview] = read("grid");
-const { heads: per, names } = overview ? header(overview) : { heads: 0, names: [] };
-let shown = heads[0];
-let view;
-
-function show(next) {
-  document.querySelector("#status").textContent = "";
-  shown = next;
-  head.draw(document.querySelector("#head"), shown.bytes, onHead);
-  view?.select([shown.layer, shown.head]);
-}
+// The host of an HTML file, set after the modules `grid`, `head` and `heads`. The page holds their messages in script
+// elements, as base64. A click on the grid opens another head where the file holds all of them.
+const read = (name) => {
+  const holder = document.querySelector(`script.${name}`);
+  return holder && Uint8Array.from(atob(holder.textContent), (character) => character.charCodeAt(0));
+};
+const [overview, every] = [read("grid"), read("every")];
+const others = every && new heads.Heads(every);
+const view = head.draw(document.querySelector("#head"), read("head"), onHead);
+const { layer, head: number } = view.header;
+const frames = overview && grid.draw(document.querySelector("#grid"), overview, (name, { layer, head }) => open([layer, head]));
+let shown = [layer, number];
+frames?.select(shown);
 
 function open(place) {
-  if (byName.has(named(place))) return show(byName.get(named(place)));
-  view?.select([shown.layer, shown.head]);
-  document.querySelector("#status").textContent = `${names[place.layer]}, head ${place.head} is not in this file`;
+  const entry = others?.at(place);
+  if (entry) head.draw(document.querySelector("#head"), heads.another(view.header, entry), onHead);
+  shown = entry ? place : shown;
+  frames.select(shown);
+  const [layer, number] = place;
+  document.querySelector("#status").textContent = entry ? "" : `${frames.header.names[layer]}, head ${number} is not in this file`;
 }
 
 function onHead(name, value) {
-  if (name !== "step" || !per) return;
-  const next = shown.layer * per + shown.head + value;
-  if (next >= 0) open({ layer: Math.floor(next / per), head: next % per });
+  if (name === "step" && frames) open(others?.neighbour(shown, value) ?? beside(shown, value));
 }
 
-if (overview) view = grid.draw(document.querySelector("#grid"), overview, (name, place) => open(place));
-show(shown);
+/** The place before or after, of heads that are not in the file. */
+function beside([layer, head], by) {
+  const { layers, heads } = frames.header;
+  const at = (layer * heads + head + by + layers * heads) % (layers * heads);
+  return [Math.floor(at / heads), at % heads];
+}

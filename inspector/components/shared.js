@@ -9,8 +9,10 @@ export function element(tag, className = "", attributes = {}) {
 
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-/** Packed bytes -> { header, data }: uint32 header length, JSON header, padding to a multiple of 4, raw data. */
+/** Packed bytes -> { header, data }: uint32 header length, JSON header, padding to a multiple of 4, raw data. What is
+ * unpacked already comes back as it is. */
 export function unpack(bytes) {
+  if (bytes.header) return bytes;
   const aligned = bytes.byteOffset % 4 ? bytes.slice() : bytes; // a Float32Array can only start at a multiple of 4
   const length = new DataView(aligned.buffer, aligned.byteOffset).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(aligned.subarray(4, 4 + length)));

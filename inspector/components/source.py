@@ -20,7 +20,8 @@ _EXPORT_WORD = re.compile(r"^export ", re.MULTILINE)
 def script(component: str) -> str:
     """Return a component's JavaScript ("grid", "head", "matrix", "written") as one ES module.
 
-    The module exports `draw(root, data, emit)`. The files that index.js imports are set before it, each once.
+    The module exports `draw(root, data, emit)`. Of another file than a component's index.js ("head/page.js") it is what
+    the file exports. The files that it imports are set before it, each once.
     """
     order: list[Path] = []
 
@@ -30,7 +31,7 @@ def script(component: str) -> str:
         if path not in order:
             order.append(path)
 
-    collect(COMPONENTS / component / "index.js")
+    collect(COMPONENTS / (component if component.endswith(".js") else f"{component}/index.js"))
     sources = [_IMPORT.sub("", path.read_text(encoding="utf-8")) for path in order]
     return "\n".join([*(f"const {_exports(source)} = {enclosed(source)};" for source in sources[:-1]), sources[-1]])
 

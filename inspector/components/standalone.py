@@ -16,23 +16,29 @@ def page(
     head_bytes: bytes,
     *,
     grid_bytes: bytes | None = None,
-    others: Sequence[bytes] = (),
+    every: bytes | None = None,
     facts: Mapping[str, str] | None = None,
 ) -> str:
     """Return a whole HTML document that shows one head, and the grid of all heads where its message is given.
 
-    head_bytes, grid_bytes: messages of the components. others: further heads of the grid, which then open on a
-    click. facts: name -> fact about the picture (model, text, ...). The file makes no request: its
+    head_bytes, grid_bytes: messages of the components. every: of `head.every`, all heads of the grid, which then open
+    on a click. facts: name -> fact about the picture (model, text, ...). The file makes no request: its
     Content-Security-Policy forbids requests, and lets no script run but the file's.
     """
-    names = {"head": [head_bytes], "grid": [grid_bytes] if grid_bytes else [], "other": others}
     data = "\n".join(
         f'<script type="application/octet-stream" class="{name}">{base64.b64encode(message).decode()}</script>'
-        for name, messages in names.items()
-        for message in messages
+        for name, message in {"head": head_bytes, "grid": grid_bytes, "every": every}.items()
+        if message
     )
     rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(fact)}</dd>" for name, fact in (facts or {}).items())
-    modules = [f"const {name} = {enclosed(script(name))};" for name in ("grid", "head")]
+    modules = [
+        f"const {name} = {enclosed(source)};"
+        for name, source in {
+            "grid": script("grid"),
+            "head": script("head"),
+            "heads": script("heads.js"),
+        }.items()
+    ]
     body = f"""<main>
 <h1>{html.escape(title)}</h1>
 {f"<dl>{rows}</dl>" if rows else ""}

@@ -12,7 +12,7 @@ from pathlib import Path
 from inspector import maps, overview, row_statistics
 from inspector.components import standalone
 from inspector.components.grid import grid_bytes, roles, sides
-from inspector.components.head import HeadMessage, Segments
+from inspector.components.head import MOST_BYTES, HeadMessage, Segments, every
 from inspector.components.pack import quantise
 from inspector.export import spreadsheet
 from inspector.overview import Overview
@@ -20,14 +20,12 @@ from inspector.plots import attention, matrices
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
 from inspector.text import visible
-from inspector.trace import Trace
+from inspector.trace import AttentionSite, Trace
 from inspector.trace import file as trace_file
 from models.formatting import layer_name
 
 ENDINGS = (".html", ".png", ".csv", ".npz")
 
-# Bytes of further heads in an HTML file, so that a click on its grid opens them; else the grid alone.
-_OTHERS = 4 * 2**20
 _TEXT = 1000  # characters of the text that a page quotes
 
 
@@ -114,7 +112,7 @@ def html(
     of_token = trace.read_by(site.stream).segments
     two_texts = trace.text_pair is not None and site.stream != "cross"
 
-    def message(weights: Weights, row: int, head: int | None) -> bytes:
+    def message(weights: Weights, row: int, head: int | None) -> HeadMessage:
         """row: of the grid, which is what a page tells heads apart by."""
         at = sites[row]
         title = attention.title(at.layer, head, stream, call=at.call)
@@ -134,7 +132,7 @@ def html(
             first=first,
             rows=told,
             segments=Segments(of_token, of_token) if two_texts else None,
-        ).to_bytes()
+        )
 
     facts = {"model": trace.model, "text": _quote(trace.text)}
     if trace.text_pair is not None:
@@ -142,7 +140,7 @@ def html(
     if trace.cut is not None:
         facts["cut"] = str(trace.cut)
     opened = sites.index(site)
-    open_head = message(weights, opened, head)
+    open_head = message(weights, opened, head).to_bytes()
     title = f"{trace.model}: attention"  # each head has a title of its own
     if head is None:  # a mean is no picture of the grid
         return standalone.page(title, open_head, facts=facts)
@@ -159,19 +157,15 @@ def html(
         measures=roles.sortable(measures),
         roles=roles.roles(measures),
     )
-    others = [
-        (row, index)
-        for row, other in enumerate(sites)
-        for index in range(other.heads)
-        if (row, index) != (opened, head)
-    ]
-    if window is not None or weights.nbytes * len(others) > _OTHERS:
-        others = []
-    more = []
-    for row, index in others:
-        at = sites[row]
-        more.append(message(trace.attention(layer=at.layer, head=index, stream=at.stream, call=at.call), row, index))
-    return standalone.page(title, open_head, grid_bytes=grid, others=more, facts=facts)
+    places = [(row, number) for row, other in enumerate(sites) for number in range(other.heads)]
+    held = None
+    if window is None and weights.nbytes * len(places) <= MOST_BYTES:
+        held = every(message(_map(trace, sites[row], number), row, number) for row, number in places)
+    return standalone.page(title, open_head, grid_bytes=grid, every=held, facts=facts)
+
+
+def _map(trace: Trace, site: AttentionSite, head: int) -> Weights:
+    return trace.attention(layer=site.layer, head=head, stream=site.stream, call=site.call)
 
 
 def _quote(text: str) -> str:

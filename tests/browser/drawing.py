@@ -40,8 +40,11 @@ def weights(queries=N, keys=N, seed=0):
 
 
 def head_message(values=None, tokens=TOKENS, **changes):
-    values = weights() if values is None else values
-    return HeadMessage(values, queries=tokens, keys=tokens, **changes).to_bytes()
+    return head_values(values, tokens, **changes).to_bytes()
+
+
+def head_values(values=None, tokens=TOKENS, **changes):
+    return HeadMessage(weights() if values is None else values, queries=tokens, keys=tokens, **changes)
 
 
 def show(tab, component, message):

@@ -9,10 +9,23 @@ import pytest
 
 from inspector.components import standalone
 from inspector.components.grid import Options, Roles, grid_bytes
+from inspector.components.head import every
 from inspector.components.matrix import MatrixMessage, Panel
 from inspector.components.pack import quantise
 from inspector.plots import theme
-from tests.browser.drawing import TOKENS, N, events, frame, head_message, pixel, point, show, tooltip, weights
+from tests.browser.drawing import (
+    TOKENS,
+    N,
+    events,
+    frame,
+    head_message,
+    head_values,
+    pixel,
+    point,
+    show,
+    tooltip,
+    weights,
+)
 
 
 def grid_message(scale="linear", selected=(1, 2), layers=3, heads=4):
@@ -341,9 +354,10 @@ def test_zero_is_the_background(tab, background):
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_a_saved_page_works_alone(tab, tmp_path, mode):
     path = tmp_path / "page.html"
-    heads = [head_message(weights(seed=head), layer=1, head=head, title=f"Layer 1, head {head}") for head in (2, 3)]
+    heads = [head_values(weights(seed=head), layer=1, head=head, title=f"Layer 1, head {head}") for head in (2, 3)]
     facts = {"text": TOKENS[4], "<i>": "</dl>"}
-    path.write_text(standalone.page(TOKENS[6], heads[0], grid_bytes=grid_message(), others=heads[1:], facts=facts))
+    shown = {"grid_bytes": grid_message(), "every": every(heads)}
+    path.write_text(standalone.page(TOKENS[6], heads[0].to_bytes(), **shown, facts=facts))
     tab.emulate_media(color_scheme=mode)
     tab.goto(path.as_uri())
     assert tab.title() == TOKENS[6]

@@ -7,6 +7,7 @@ message.to_bytes()  # draw(root, bytes, emit) of index.js reads it
 """
 
 from inspector.components.head.message import (
+    MOST_BYTES,
     ColouredHead,
     HeadMessage,
     HeadOptions,
@@ -14,6 +15,17 @@ from inspector.components.head.message import (
     Segments,
     SharedLayout,
     WholeMap,
+    every,
 )
 
-__all__ = ["ColouredHead", "HeadMessage", "HeadOptions", "LinkedTokens", "Segments", "SharedLayout", "WholeMap"]
+__all__ = [
+    "MOST_BYTES",
+    "ColouredHead",
+    "HeadMessage",
+    "HeadOptions",
+    "LinkedTokens",
+    "Segments",
+    "SharedLayout",
+    "WholeMap",
+    "every",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -134,8 +134,9 @@ class HeadMessage:
     reader's switches, where the page keeps them. parts: the heads whose mean is `weights`, for lines in a colour each.
     whole: the map, where `weights` is a window of it. compact: for a page that names the head itself and shows the grid
     at once; no title is drawn, and the map is no taller than the window leaves. beside: the layout that the head shares
-    with others. lines: False for a map alone, without lines and their switches. Raises ValueError for values that do
-    not fit together, and for more parts than fit a message.
+    with others. lines: False for a map alone, without lines and their switches. view: tells apart what a page shows of
+    its heads, where `every` sends them all. Raises ValueError for values that do not fit together, and for more parts
+    than fit a message.
     """
 
     weights: NDArray[np.float32] = field(kw_only=False)
@@ -160,6 +161,7 @@ class HeadMessage:
     compact: bool = False
     beside: SharedLayout | None = None
     lines: bool = True
+    view: str = ""
 
     def __post_init__(self) -> None:
         weights, queries, keys = self.weights, self.queries, self.keys
@@ -183,7 +185,15 @@ class HeadMessage:
 
     def to_bytes(self) -> bytes:
         """Pack the message."""
-        header = {
+        maps = np.stack(
+            [np.asarray(weights, np.float32) for weights in (self.weights, *(part.weights for part in self.parts))]
+        )
+        return pack(self.header, maps) + (self.whole.picture.tobytes() if self.whole else b"")
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """The message without its numbers."""
+        return {
             "queries": list(self.queries),
             "keys": list(self.keys),
             "layer": self.layer,
@@ -203,10 +213,6 @@ class HeadMessage:
             "parts": _parts(self.parts),
             "whole": self.whole.header if self.whole else None,
         } | self._seldom
-        maps = np.stack(
-            [np.asarray(weights, np.float32) for weights in (self.weights, *(part.weights for part in self.parts))]
-        )
-        return pack(header, maps) + (self.whole.picture.tobytes() if self.whole else b"")
 
     @property
     def _seldom(self) -> dict[str, Any]:
@@ -215,6 +221,7 @@ class HeadMessage:
             "compact": self.compact,
             "beside": asdict(self.beside) if self.beside else None,
             "alone": not self.lines,
+            "view": self.view,
         }
         return {name: value for name, value in asked.items() if value}
 
@@ -240,6 +247,27 @@ class HeadMessage:
         for part in self.parts:
             if part.weights.shape != self.weights.shape:
                 raise ValueError(f"{part.name} has the shape {part.weights.shape}, the mean {self.weights.shape}")
+
+
+MOST_BYTES = 4 * 2**20
+"""Bytes of the maps of all heads, at most, for a file or a page that holds them all."""
+ALONE = ("layer", "head", "title", "vmax", "rows")
+"""What of a message's header is the head's alone, in a view of many heads."""
+
+
+def every(messages: Iterable[HeadMessage]) -> bytes:
+    """Pack the maps [N, Q, T] of all heads of a view, and what of each message's header is the head's alone.
+
+    Another head then opens in the browser, in the place of the one whose message the view was drawn from. The messages
+    share their view, tokens and look.
+    """
+    heads, maps, view = [], [], ""
+    for message in messages:
+        header = message.header
+        heads.append({name: header[name] for name in ALONE})
+        maps.append(np.asarray(message.weights, np.float32))
+        view = message.view
+    return pack({"view": view, "heads": heads}, np.stack(maps))
 
 
 def _parts(parts: Sequence[ColouredHead]) -> list[dict[str, Any]]:

@@ -11,8 +11,9 @@ const KINDS = { "": "all", top: "strongest of each query", above: "above a thres
 const DIRECTIONS = { "": "all", ab: "A to B", ba: "B to A", a: "within A", b: "within B" };
 
 export class Toolbar {
-  /** `change(options)` at once on every change, `report(options)` when they have settled. */
-  constructor({ change, report }) {
+  /** `change(options)` at once on every change, `report(options)` when they have settled; step(-1 | 1) for the head
+   * before or after. */
+  constructor({ change, report, step }) {
     Object.assign(this, { change, report, options: PLAIN });
     this.box = element("div", "tools", { role: "group", "aria-label": "what is drawn" });
     this.kind = select("Lines", KINDS);
@@ -23,7 +24,9 @@ export class Toolbar {
     this.only = element("input", "only", { type: "search", placeholder: "only tokens with …", maxlength: 40 });
     this.only.setAttribute("aria-label", "only tokens that contain this text");
     this.legend = element("div", "legend");
-    this.box.append(this.kind.box, this.top, this.above, this.threshold, this.between.box, this.only, this.legend);
+    this.steps = element("div", "steps", { role: "group", "aria-label": "other heads" });
+    this.steps.append(button("Previous head", "[", "‹", () => step(-1)), button("Next head", "]", "›", () => step(1)));
+    this.box.append(this.steps, this.kind.box, this.top, this.above, this.threshold, this.between.box, this.only, this.legend);
     this.box.addEventListener("input", (event) => this.read(event.target));
     this.box.addEventListener("keydown", (event) => event.stopPropagation()); // arrows and letters are its own
   }
@@ -32,10 +35,12 @@ export class Toolbar {
     clearTimeout(this.settling);
   }
 
-  /** `options` of the host, unless the reader is just changing them; the matrix says where thresholds lie. */
-  update(options, matrix) {
+  /** `options` of the host, unless the reader is just changing them; the matrix says where thresholds lie; steps: the
+   * page has other heads. */
+  update(options, matrix, steps) {
     this.vmax = matrix.vmax;
     this.between.box.hidden = !matrix.segments;
+    this.steps.hidden = !steps;
     if (!this.settling && options) this.options = { ...PLAIN, ...options };
     this.show();
   }
@@ -82,6 +87,13 @@ export class Toolbar {
       this.report(this.options);
     }, PAUSE);
   }
+}
+
+function button(name, key, sign, press) {
+  const made = element("button", "", { type: "button", "aria-label": name, title: `${name}, key ${key}` });
+  made.textContent = sign;
+  made.addEventListener("click", press);
+  return made;
 }
 
 function select(name, choices) {

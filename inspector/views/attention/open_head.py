@@ -45,13 +45,16 @@ def draw(
     pinned: Sequence[int],
     options: HeadOptions,
     scale: theme.Scale,
+    view: str,
     follow: Follow,
+    on_open: Callable[[int, int], None],
 ) -> Callable[[], None]:
     """Map and lines of one head as `shown`, or of those in `which`; returns what draws formula and files below.
 
-    sites: of the stream; row: of the one that is open. pinned: the positions of queries; options: of `options`.
+    sites: of the stream; row: of the one that is open. pinned: the positions of queries; options: of `options`. view:
+    what `every_head` calls the maps that it sends.
 
-    follow(event, the queries in sight) is called before the run that the reader's act causes.
+    follow(event, the queries in sight) and on_open(row, head) are called before the run that the reader's act causes.
     """
     trace, site = inspected.trace, sites[row]
     stream = site.stream
@@ -79,7 +82,7 @@ def draw(
             scale=scale,
             chosen=[at for at in map(seen.queries.containing, pinned) if at is not None],
             first=(down.start or 0, across.start or 0),
-            vmax=_top([of_head[:, across] for of_head in each] if which.in_colours else [values]),
+            vmax=top([of_head[:, across] for of_head in each] if which.in_colours else [values]),
             diverging=kind.signed,
             quantity=f"mean {kind.quantity}" if which.name else kind.quantity,
             rows=None if statistics is None else statistics.result(),
@@ -92,6 +95,7 @@ def draw(
             ],
             whole=_whole(trace, shown, which, stream=stream) if shown.is_long else None,
             compact=True,
+            view=view,
         ).to_bytes()
     except ValueError as error:  # more heads in colours than fit, or a model that is not at hand
         problems.show(str(error))
@@ -100,6 +104,7 @@ def draw(
         data,
         key="head-view",
         on_event=lambda event: follow(event, seen.queries),
+        on_open=on_open,
         on_options=_keep,
         on_pan=partial(_move, stream=stream),
     )
@@ -137,7 +142,7 @@ def title(trace: Trace, site: AttentionSite, number: int) -> str:
     return draw_attention.title(site.layer, number, site.stream if several else None, call=site.call)
 
 
-def _top(maps: Sequence[Array]) -> float:
+def top(maps: Sequence[Array]) -> float:
     """The last colour: the value farthest from zero, without masked cells."""
     return max(float(np.abs(weights[np.isfinite(weights)]).max(initial=0.0)) for weights in maps) or 1.0
 

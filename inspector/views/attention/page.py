@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import streamlit as st
 
 from inspector import heads, maps
 from inspector.views.attention import (
     all_heads,
+    every_head,
     find_head,
     head_choice,
     head_line,
@@ -66,18 +66,13 @@ def choose_head(row: int, number: int) -> None:
     link.assign("head", number)
 
 
-def step(by: Literal[-1, 1]) -> None:
-    """Open the head before or after, over the ends of the layers."""
-    choose_head(*Step(by).leads_to(*opened(), rows=len(sites), heads=sites[0].heads))
-
-
 def follow(event: Choice | Step, queries: maps.Groups) -> None:
-    """Act on a click in the open head: pin queries (kept by their tokens), or open another head."""
+    """Act on a click in the open head: pin queries (kept by their tokens), or open the head before or after."""
     if isinstance(event, Choice):
         link.assign("query", tuple(queries.members[query][0] for query in event.queries) or None)
         link.assign("key", None)
     else:
-        step(event.by)
+        choose_head(*event.leads_to(*opened(), rows=len(sites), heads=sites[0].heads))
 
 
 if st.session_state.setdefault("pinned_in", trace.text) != trace.text and not link.followed():
@@ -109,8 +104,8 @@ def explorer() -> None:
     rolled = kind.name == "rollout"
     with places.bar:
         window = open_head.window(seen, stream=stream) if seen.is_long and not rolled else open_head.ALL
-        st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
-        st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
+    alone = kind.name == "weights" and not which.name
+    view = every_head.view(trace, shown, sites=sites, scale=options.scale) if alone else ""
     token = pinned[-1] if pinned else why.telling_query(trace, stream)
     # The map first: a reader who opened a head waits for it, and to read its sentence off the map takes as long again.
     with places.head:
@@ -129,7 +124,9 @@ def explorer() -> None:
                 pinned=pinned,
                 options=drawn,
                 scale=options.scale,
+                view=view,
                 follow=follow,
+                on_open=choose_head,
             )
     with places.line:
         recording_notes.badge(trace.model)
@@ -172,6 +169,8 @@ def explorer() -> None:
     if kind.name != "weights" and (options.words or options.renormalise):
         st.caption(said.no_share(quantity=kind.quantity))
     explain()
+    if view:  # last, for it is the largest message
+        every_head.draw(trace, shown, sites=sites, scale=options.scale, view=view)
 
 
 with place:

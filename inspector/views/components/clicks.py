@@ -32,3 +32,16 @@ def reporter(
             then(event)
 
     return report
+
+
+def place(value: object) -> tuple[int, int] | None:
+    """Read the row and the number of a head that the reader opened."""
+    match value:
+        case {"layer": int(row), "head": int(head)}:
+            return row, head
+    return None
+
+
+def opening(on_open: Callable[[int, int], None] | None) -> Callable[[tuple[int, int]], None] | None:
+    """Make what `reporter` calls with a `place`."""
+    return None if on_open is None else lambda place: on_open(*place)

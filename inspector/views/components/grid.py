@@ -4,29 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import streamlit as st
-
 from inspector.components.grid import Options
-from inspector.components.source import script, style
-from inspector.views.components.clicks import reporter
+from inspector.views.components import files
+from inspector.views.components.clicks import opening, place, reporter
 
-# The adapter of the open head says which head is open, so that opening a head does not send all pictures again;
-# `selected` says it where no head is drawn.
-_ADAPTER = """
-export default ({ data, parentElement, setTriggerValue }) => {
-  const view = draw(parentElement, data, setTriggerValue);
-  const { selected } = view.header;
-  const follow = () => globalThis.headlightOpen && !selected && view.follow(globalThis.headlightOpen);
-  follow();
-  document.addEventListener("headlight-open", follow);
-  return () => {
-    document.removeEventListener("headlight-open", follow);
-    view.close();
-  };
-};
-"""
-
-_mount = st.components.v2.component("headlight_grid", css=style("grid"), js=script("grid") + _ADAPTER)
+_mount = files.declared("grid")
 
 
 def grid(
@@ -42,24 +24,13 @@ def grid(
     on_options: likewise, where the reader sorted the heads or chose which are shown.
     """
 
-    def opened(place: tuple[int, int]) -> None:
-        if on_open:
-            on_open(*place)
-
     _mount(
         key=key,
         data=data,
         height="content",
-        on_open_change=reporter(key, "open", _place, opened),
+        on_open_change=reporter(key, "open", place, opening(on_open)),
         on_options_change=reporter(key, "options", _options, on_options),
     )
-
-
-def _place(value: object) -> tuple[int, int] | None:
-    match value:
-        case {"layer": int(layer), "head": int(head)}:
-            return layer, head
-    return None
 
 
 def _options(value: object) -> Options | None:

@@ -6,24 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-import streamlit as st
-
 from inspector.components.head import HeadOptions
-from inspector.components.source import script, style
-from inspector.views.components.clicks import reporter
+from inspector.views.components import files
+from inspector.views.components.clicks import opening, place, reporter
 
-# A grid on the same page frames the head that this component draws.
-_ADAPTER = """
-export default ({ data, parentElement, setTriggerValue }) => {
-  const view = draw(parentElement, data, setTriggerValue);
-  const { layer, head } = view.header;
-  globalThis.headlightOpen = layer === null || head === null ? null : [layer, head];
-  document.dispatchEvent(new Event("headlight-open"));
-  return () => view.close();
-};
-"""
-
-_mount = st.components.v2.component("headlight_head", css=style("head"), js=script("head") + _ADAPTER)
+_mount = files.declared("head")
 
 
 @dataclass(frozen=True)
@@ -57,12 +44,14 @@ def head(
     *,
     key: str,
     on_event: Callable[[Choice | Step], None] | None = None,
+    on_open: Callable[[int, int], None] | None = None,
     on_options: Callable[[HeadOptions], None] | None = None,
     on_pan: Callable[[Pan], None] | None = None,
 ) -> None:
     """Draw `data` (of HeadMessage.to_bytes).
 
-    on_event is called before the run that follows, so that this run already draws the answer. A pin lives in the
+    on_event is called before the run that follows, so that this run already draws the answer; on_open(row, head) where
+    the browser drew another head by itself. A pin lives in the
     component as long as the tokens stay the same; a page that puts pins into a link gives them back as `chosen`. The
     same goes for `options`, which on_options gets. on_pan: where `data` is a window of a long text.
     """
@@ -72,6 +61,7 @@ def head(
         height="content",
         on_choose_change=reporter(key, "choose", _choice, on_event),
         on_step_change=reporter(key, "step", _step, on_event),
+        on_open_change=reporter(key, "open", place, opening(on_open)),
         on_options_change=reporter(key, "options", _options, on_options),
         on_pan_change=reporter(key, "pan", _pan, on_pan),
     )

@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import streamlit as st
-
-from inspector.components.source import script, style
+from inspector.views.components import files
 from inspector.views.components.clicks import reporter
 
-_ADAPTER = """
-export default ({ data, parentElement, setTriggerValue }) => {
-  const view = draw(parentElement, data, setTriggerValue);
-  return () => view.close();
-};
-"""
-
-_mount = st.components.v2.component("headlight_matrix", css=style("matrix"), js=script("matrix") + _ADAPTER)
+_mount = files.declared("matrix")
 
 
 class Pick(NamedTuple):

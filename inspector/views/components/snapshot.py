@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import streamlit as st
+from inspector.views.components import files
 
-from inspector.components.source import script, style
-
-_ADAPTER = """
-export default ({ data, parentElement }) => {
-  const view = draw(parentElement, data);
-  return () => view.close();
-};
-"""
-
-_mount = st.components.v2.component("headlight_snapshot", css=style("snapshot"), js=script("snapshot") + _ADAPTER)
+_mount = files.declared("snapshot")
 
 
 def snapshot(chart: str, *, name: str, key: str) -> None:

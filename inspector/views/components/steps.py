@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-import streamlit as st
+from inspector.views.components import files
 
-from inspector.components.source import script, style
-
-_ADAPTER = """
-export default ({ data, parentElement }) => {
-  const view = draw(parentElement, data);
-  return () => view.close();
-};
-"""
-
-_mount = st.components.v2.component("headlight_steps", css=style("steps"), js=script("steps") + _ADAPTER)
+_mount = files.declared("steps")
 
 
 class Shown(TypedDict):

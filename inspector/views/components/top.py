@@ -5,17 +5,17 @@ Streamlit keeps the place to which a reader scrolled, which in a shorter view is
 
 from __future__ import annotations
 
-import streamlit as st
+from inspector.views.components import files
 
 _SCROLL = """
 let last;
-export default ({ data }) => {
+const mount = ({ data }) => {
   if (last !== undefined && last !== data.view) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0);
   last = data.view;
 };
 """
 
-_mount = st.components.v2.component("headlight_top", js=_SCROLL)
+_mount = files.declared("top", _SCROLL)
 
 
 def at_top_of(view: str) -> None:

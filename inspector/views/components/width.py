@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from inspector.views.components import files
+
 # A window that was guessed right sends nothing. `data` is what the server takes to be true.
 _WATCH = """
 // Below the first width Streamlit's sidebar covers the page; below the second, three columns are too many.
 const [covered, stacked] = [767.98, 1099.98].map((width) => matchMedia(`(max-width: ${width}px)`));
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const DRAWN = 500; // milliseconds after which Streamlit has its own new colours, which it tells the server with a run
-export default ({ data, setStateValue }) => {
+const mount = ({ data, setStateValue }) => {
   const report = () => {
     const window = { covered: covered.matches, stacked: stacked.matches };
     if (JSON.stringify(window) !== JSON.stringify(data)) setStateValue("window", window);
@@ -33,7 +35,7 @@ export default ({ data, setStateValue }) => {
 _KEY = "width"
 _PHONE = "Mobi"  # in the User-Agent of every phone's browser; a client hint with the width comes with no websocket
 
-_mount = st.components.v2.component("headlight_width", js=_WATCH)
+_mount = files.declared("width", _WATCH)
 
 
 def is_narrow() -> bool:

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import streamlit as st
-
-from inspector.components.source import script, style
+from inspector.views.components import files
 from inspector.views.components.clicks import reporter
-
-_ADAPTER = """
-export default ({ data, parentElement, setTriggerValue }) => {
-  const view = draw(parentElement, data, setTriggerValue);
-  return () => view.close();
-};
-"""
 
 SHOWN_BEFORE = 12  # tokens of what the model began from; of a long text only the last ones
 
-_mount = st.components.v2.component("headlight_written", css=style("written"), js=script("written") + _ADAPTER)
+_mount = files.declared("written")
 
 
 def written(

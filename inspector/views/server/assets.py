@@ -1,17 +1,21 @@
 """Streamlit's own scripts, styles and fonts, of which a visitor's first page waits for a hundred files.
 
-They are served from memory, and the scripts of the widgets that every page has are named to the browser together with
-the page, so that it fetches them while it starts and not one after the other as the widgets come.
+They are served from memory, compressed once. The scripts of the widgets that every page has are named to the browser
+together with the page, so that it fetches them while it starts and not one after the other as the widgets come.
 """
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit
+
+from inspector.views.components import files
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 STATIC = Path(streamlit.__file__).parent / "static"
 EVERYWHERE = ("BidiComponent", "Selectbox", "TextArea", "Button", "ButtonGroup", "Checkbox")
 """Streamlit's names of the widgets that stand on every page, as its scripts are called."""
+LEVEL = 6  # of compression: 9 takes twice as long for one part in a hundred
 _KEPT = "/static/"
 _ASKS_FOR_A_PART = {b"range", b"if-range", b"if-none-match", b"if-modified-since"}
 
@@ -41,40 +46,48 @@ def scripts(widgets: Iterable[str], *, folder: Path = STATIC / "static/js") -> l
 
 
 class Assets:
-    """ASGI middleware around Streamlit: keeps the answers that Streamlit calls immutable, and names scripts ahead."""
+    """ASGI middleware around Streamlit: keeps the answers that Streamlit calls immutable, and names scripts ahead.
+
+    The components' files are served the same way.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.kept: dict[str, list[Message]] = {}  # by path: of all files of Streamlit, 26 MB, those that were asked for
+        self.kept: dict[tuple[str, bool], list[Message]] = {}
+        """Answers by path and whether they are compressed: of all files, 26 MB, those that were asked for."""
         links = (f"<./static/js/{name}>; rel=modulepreload; fetchpriority=low" for name in scripts(EVERYWHERE))
         self.ahead = (b"link", ", ".join(links).encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request; what is no file of Streamlit's goes on as it came."""
+        """Serve one request; what is neither a file of Streamlit's nor of a component goes on as it came."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
-        elif not scope["path"].startswith(_KEPT) or not _is_plain(scope):
+            return
+        path, compressed = scope["path"], b"gzip" in dict(scope["headers"]).get(b"accept-encoding", b"")
+        of_component = files.read(path)
+        if not (_is_plain(scope) and (of_component is not None or path.startswith(_KEPT))):
             await self.app(scope, receive, self._with_links(send))
-        elif (answer := self.kept.get(scope["path"])) is not None:
-            for message in answer:
-                await send(message)
-        else:
-            await self._kept(scope, receive, send)
-
-    async def _kept(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a file and keep the answer, where it never changes and was sent whole."""
-        answer: list[Message] = []
-
-        async def sent(message: Message) -> None:
-            answer.append(message)
+            return
+        if (path, compressed) not in self.kept:
+            answer = await self._whole(scope, receive) if of_component is None else _script(of_component)
+            if not _is_immutable(answer):
+                for message in answer:
+                    await send(message)
+                return
+            # in a thread: of plotly it takes a quarter of a second, in which nobody else would be served
+            self.kept[path, compressed] = await asyncio.to_thread(_encoded, answer, compressed=compressed)
+        for message in self.kept[path, compressed]:
             await send(message)
 
-        await self.app(scope, receive, sent)
-        start, *parts = answer
-        headers, body = dict(start["headers"]), b"".join(part.get("body", b"") for part in parts)
-        immutable = start["status"] == 200 and b"immutable" in headers.get(b"cache-control", b"")
-        if immutable and headers.get(b"content-length") == str(len(body)).encode():
-            self.kept[scope["path"]] = [start, {"type": "http.response.body", "body": body}]
+    async def _whole(self, scope: Scope, receive: Receive) -> list[Message]:
+        """Ask Streamlit for a file, and collect its answer."""
+        answer: list[Message] = []
+
+        async def collect(message: Message) -> None:
+            answer.append(message)
+
+        await self.app(scope, receive, collect)
+        return answer
 
     def _with_links(self, send: Send) -> Send:
         """Give a `send` that names the scripts in the answer that is a page."""
@@ -93,3 +106,37 @@ def _is_plain(scope: Scope) -> bool:
     """Return True if a request asks for the whole file, whatever a browser has of it."""
     asked = {name for name, _ in scope["headers"]}
     return scope["method"] == "GET" and not scope["query_string"] and not asked & _ASKS_FOR_A_PART
+
+
+def _script(content: bytes) -> list[Message]:
+    """Answer with a script that never changes."""
+    headers = [
+        (b"content-type", b"text/javascript; charset=utf-8"),
+        (b"content-length", str(len(content)).encode()),
+        (b"cache-control", b"public, immutable, max-age=31536000"),
+    ]
+    return [
+        {"type": "http.response.start", "status": 200, "headers": headers},
+        {"type": "http.response.body", "body": content},
+    ]
+
+
+def _is_immutable(answer: Sequence[Message]) -> bool:
+    """Return True if an answer is a file that never changes, sent whole."""
+    start, headers = answer[0], dict(answer[0]["headers"])
+    length = sum(len(part.get("body", b"")) for part in answer[1:])
+    immutable = start["status"] == 200 and b"immutable" in headers.get(b"cache-control", b"")
+    return immutable and headers.get(b"content-length") == str(length).encode()
+
+
+def _encoded(answer: Sequence[Message], *, compressed: bool) -> list[Message]:
+    """Return an answer with its body in one part, compressed where that is asked for and gains a tenth."""
+    start, body = answer[0], b"".join(part.get("body", b"") for part in answer[1:])
+    headers = [*start["headers"], (b"vary", b"accept-encoding")]
+    if compressed and len(small := gzip.compress(body, LEVEL, mtime=0)) < 0.9 * len(body):
+        changed = {b"content-length": str(len(small)).encode(), b"content-encoding": b"gzip"}
+        if tag := dict(headers).get(b"etag"):  # weak: the same file, other bytes
+            changed[b"etag"] = tag if tag.startswith(b"W/") else b"W/" + tag
+        headers = [*((name, value) for name, value in headers if name not in changed), *changed.items()]
+        body = small
+    return [{**start, "headers": headers}, {"type": "http.response.body", "body": body}]

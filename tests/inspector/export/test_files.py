@@ -87,16 +87,14 @@ def test_html_holds_the_head_the_grid_and_the_other_heads(trace: Trace, tmp_path
     assert header["queries"] == list(trace.tokens)
     ((grid, _),) = messages(page, "grid")
     assert (grid["layers"], grid["heads"], grid["selected"]) == (6, 12, [3, 7])
-    others = messages(page, "other")
-    assert {(other["layer"], other["head"]) for other, _ in others} == {
-        (layer, head) for layer in range(6) for head in range(12)
-    } - {(3, 7)}
-    for other, data in others:
-        expected = trace.attention(layer=other["layer"], head=other["head"])
-        np.testing.assert_array_equal(np.frombuffer(data, "<f4"), expected.ravel())
-        scores = trace.scores(layer=other["layer"], head=other["head"])
-        told = np.log(expected.astype(np.float64)) + np.array(other["rows"]["offset"])[:, None]
-        assert_close(told, scores, relative=1e-5)
+    ((header, data),) = messages(page, "every")
+    maps = np.frombuffer(data, "<f4").reshape(-1, len(trace.tokens), len(trace.tokens))
+    assert [(entry["layer"], entry["head"]) for entry in header["heads"]] == [divmod(at, 12) for at in range(72)]
+    for entry, weights in zip(header["heads"], maps, strict=True):
+        where = {"layer": entry["layer"], "head": entry["head"]}
+        np.testing.assert_array_equal(weights, trace.attention(**where))
+        told = np.log(weights.astype(np.float64)) + np.array(entry["rows"]["offset"])[:, None]
+        assert_close(told, trace.scores(**where), relative=1e-5)
 
 
 def test_html_shows_the_text_as_text_and_asks_for_nothing(trace: Trace) -> None:
@@ -110,7 +108,7 @@ def test_html_of_a_long_text_leaves_the_other_heads_out(minilm: LoadedModel) -> 
     long = inspector.record(minilm, "cat " * 150)
     page = export.html(long, layer=0, head=0)
     assert len(messages(page, "grid")) == 1
-    assert messages(page, "other") == []
+    assert messages(page, "every") == []
     assert len(page) < 3e6
 
 

@@ -1,0 +1,64 @@
+// The open head of a page on which the head's view and the grid are components of their own. A head whose map is at hand
+// opens at once; the server is told when the reader rests, and what it answers for another head comes too late.
+
+const EVENT = "headlight-open";
+const REST = 500; // milliseconds at one head until the server is told, and the address with it
+const ANSWER = 5000; // milliseconds that the server has to answer, until what it says counts again
+
+class Opened {
+  constructor() {
+    Object.assign(this, { place: null, view: null, heads: null, asked: null, timer: null });
+  }
+
+  /** Takes the head that the server drew in a view; false where the reader is at another head of that view by now. */
+  answered(place, view) {
+    const late = this.asked && view === this.view && String(place) !== String(this.asked);
+    if (late) return false;
+    if (String(place) === String(this.asked)) this.settle();
+    this.view = view;
+    this.show(place);
+    return true;
+  }
+
+  /** Opens a head whose map is at hand, and calls tell(place) when the reader rests there; else false. */
+  open(place, tell) {
+    if (!this.at(place)) return false;
+    this.settle();
+    this.asked = place;
+    this.timer = setTimeout(() => {
+      this.timer = setTimeout(() => this.settle(), ANSWER);
+      tell(place);
+    }, REST);
+    this.show(place);
+    return true;
+  }
+
+  /** The head `by` places further in the model's order, the last one's next is the first; null where none is at hand. */
+  neighbour(by) {
+    return this.view && this.heads?.view === this.view ? this.heads.neighbour(this.place, by) : null;
+  }
+
+  /** What of a head's message is the head's alone; null where its map is not at hand in this view. */
+  at(place) {
+    return this.view && this.heads?.view === this.view ? this.heads.at(place) : null;
+  }
+
+  settle() {
+    clearTimeout(this.timer);
+    this.asked = this.timer = null;
+  }
+
+  show(place) {
+    this.place = place;
+    document.dispatchEvent(new Event(EVENT));
+  }
+
+  /** Calls `follow` now and whenever another head opens; returns what ends that. */
+  listen(follow) {
+    document.addEventListener(EVENT, follow);
+    return () => document.removeEventListener(EVENT, follow);
+  }
+}
+
+/** One for a page, whose components each have a copy of this file. */
+export const opened = (globalThis.headlight ??= new Opened());
