@@ -116,7 +116,7 @@ def headlight(driver: Playwright, trace: Trace, folder: Path) -> dict[str, Cost]
     saved = folder / "trace.npz"
     inspector.save(trace, saved)
     costs = {}
-    page_file = Path(__file__).with_name("grid_page.py")
+    page_file = Path(__file__).with_name("grid_app.py")
     with serve(page_file, port=8654, environment={"HEADLIGHT_BENCHMARK": str(saved)}) as address:
         for what, component in (("grid", ".hl-grid"), ("window", ".hl-head")):
             with chromium(driver) as (context, profile):

@@ -252,7 +252,7 @@ class HeadMessage:
 MOST_BYTES = 4 * 2**20
 """Bytes of the maps of all heads, at most, for a file or a page that holds them all."""
 ALONE = ("layer", "head", "title", "vmax", "rows")
-"""What of a message's header is the head's alone, in a view of many heads."""
+"""The entries of a message's header that differ from head to head in a view."""
 
 
 def every(messages: Iterable[HeadMessage]) -> bytes:

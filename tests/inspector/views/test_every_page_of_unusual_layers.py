@@ -59,11 +59,11 @@ def test_a_link_names_the_models_layer(folder: Path) -> None:
     grid, _ = messages(app, "grid")[0]
     assert grid["names"] == ["layer 1", "layer 3"]
     assert "Layers that have no row do not attend" in said(app)
-    pressed(app, "Next head")
-    assert messages(app, "head")[0][0]["title"] == "Layer 3, head 3"
-    pressed(app, "Next head")
-    assert messages(app, "head")[0][0]["title"] == "Layer 1, head 0"
-    assert "".join(app.query_params["layer"]) == "1"
+    every, maps = messages(app, "heads")[0]
+    places = [(layer, head) for layer in (1, 3) for head in range(4)]  # in which the keys [ and ] walk
+    assert [entry["title"] for entry in every["heads"]] == [f"Layer {layer}, head {head}" for layer, head in places]
+    for (layer, head), weights in zip(places, maps.reshape(8, -1), strict=True):
+        assert (weights == trace.attention(layer=layer, head=head).ravel()).all()
 
 
 @pytest.mark.parametrize("layer", ["0", "2", "9", "x", "-1", "", "01"])

@@ -1,15 +1,26 @@
-"""Streamlit's own files: served from memory after the first time, and named to the browser with the page."""
+"""Streamlit's own files and the components': served from memory, compressed once, and named to the browser ahead."""
 
 from __future__ import annotations
 
 import asyncio
+import gzip
+import hashlib
 import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from inspector.views.server.assets import EVERYWHERE, STATIC, Assets, scripts
+import pytest
 
+from inspector.components.source import COMPONENTS
+from inspector.views.components import files, head
+from inspector.views.server import assets
+from inspector.views.server.assets import EVERYWHERE, STATIC, Assets, scripts
+from tests.inspector.views.page import opened
+
+GZIP = (b"accept-encoding", b"gzip, deflate, br, zstd")
 SCRIPT, FOREVER = b"export default 1;", (b"cache-control", b"public, immutable, max-age=31536000")
+
+LARGE = b"export const more = 1;" * 1000
 
 
 class Inner:
@@ -24,10 +35,14 @@ class Inner:
         kind = b"text/javascript" if path.endswith(".js") else b"text/html; charset=utf-8"
         headers = [(b"content-type", kind), (b"content-length", str(len(SCRIPT)).encode())]
         headers += [] if path.endswith("changes.js") else [FOREVER]
+        if path.endswith("large.js"):
+            headers[1] = (b"content-length", str(len(LARGE)).encode())
+            headers.append((b"etag", b'"1"'))
         await send({"type": "http.response.start", "status": 404 if "absent" in path else 200, "headers": headers})
-        await send({"type": "http.response.body", "body": SCRIPT[:5], "more_body": True})
+        body = LARGE if path.endswith("large.js") else SCRIPT
+        await send({"type": "http.response.body", "body": body[:5], "more_body": True})
         if "broken" not in path:
-            await send({"type": "http.response.body", "body": SCRIPT[5:]})
+            await send({"type": "http.response.body", "body": body[5:]})
 
 
 def ask(app: Assets, path: str, *headers: tuple[bytes, bytes], method: str = "GET", query: bytes = b"") -> list[Any]:
@@ -85,3 +100,57 @@ def test_scripts_are_those_of_every_widget_with_what_they_import_beyond_the_fram
         script = (STATIC / "static/js" / name).read_text(encoding="utf-8")
         for other in re.findall(r'(?:from|import)"\./([\w.-]+\.js)"', script):
             assert other in found or f"static/js/{other}" in page
+
+
+def test_a_file_is_compressed_once_for_who_takes_it_and_reads_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, compress, pressed = Assets(inner := Inner()), gzip.compress, []
+    monkeypatch.setattr(assets.gzip, "compress", lambda *given, **more: pressed.append(1) or compress(*given, **more))
+    plain, small, again = (ask(app, "/static/js/large.js", *headers) for headers in ((), (GZIP,), (GZIP,)))
+    told = dict(small[0]["headers"])
+    assert (told[b"content-encoding"], told[b"vary"], told[b"etag"]) == (b"gzip", b"accept-encoding", b'W/"1"')
+    assert told[b"content-length"] == str(len(small[1]["body"])).encode()
+    assert len(small[1]["body"]) < len(LARGE) / 10
+    assert gzip.decompress(small[1]["body"]) == plain[1]["body"] == LARGE
+    assert b"content-encoding" not in dict(plain[0]["headers"])
+    assert dict(plain[0]["headers"])[b"vary"] == b"accept-encoding"
+    assert again == small
+    assert (len(pressed), inner.seen) == (1, ["/static/js/large.js"] * 2)
+
+
+def test_what_compression_does_not_make_smaller_stays_as_it_is() -> None:
+    sent = ask(Assets(Inner()), "/static/js/a.js", GZIP)
+    assert b"content-encoding" not in dict(sent[0]["headers"])
+    assert sent[1]["body"] == SCRIPT
+
+
+def addresses(component: str) -> list[str]:
+    return [path for path in files._files if path.endswith(f"/{component}.js")]
+
+
+def test_a_component_is_a_file_that_never_changes_at_an_address_of_its_content() -> None:
+    (path,) = addresses(head.__name__.rpartition(".")[2])
+    sent = ask(Assets(inner := Inner()), f"/{path}", GZIP)
+    told = dict(sent[0]["headers"])
+    assert inner.seen == []
+    assert told[b"cache-control"] == FOREVER[1]
+    assert told[b"content-type"].startswith(b"text/javascript")
+    source = gzip.decompress(sent[1]["body"])
+    assert hashlib.sha256(source).hexdigest().startswith(path.split("/")[1])
+    assert (COMPONENTS / "head" / "minimap.js").read_bytes().split(b"export")[-1].strip() in source
+    assert ask(Assets(Inner()), f"/base/{path}", GZIP)[1] == sent[1]  # under server.baseUrlPath
+
+
+def test_a_component_of_another_content_is_not_there() -> None:
+    for path in ("/components/0000000000000000/head.js", "/components/../app.py", "/components/"):
+        ask(Assets(inner := Inner()), path)
+        assert inner.seen == [path]  # which Streamlit answers, with its page
+
+
+def test_no_message_holds_a_components_source() -> None:
+    app = opened()
+    protos = [element.proto for element in app.get("bidi_component")]
+    assert {proto.component_name for proto in protos} >= {"headlight_head", "headlight_grid", "headlight_width"}
+    for proto in protos:
+        (path,) = re.findall(r'import\(new URL\("\./(.*?)", document\.baseURI\)', proto.js_content)
+        assert path in files._files
+        assert len(proto.js_content) + len(proto.css_content) + len(proto.html_content) < 200

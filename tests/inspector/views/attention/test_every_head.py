@@ -1,0 +1,60 @@
+"""The maps of all heads, sent once: each is what the open head's message holds, and only where the view is theirs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from inspector.components.head import MOST_BYTES
+from models import LoadedModel
+from tests.inspector.views.page import EXAMPLE, message, messages, opened
+
+ALONE = ("layer", "head", "title", "vmax", "rows")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {},
+        {"hide": "true", "renormalise": "true"},
+        {"words": "true", "sqrt": "true"},
+        {"model": "mini-gpt"},
+        {"model": "translator", "stream": "cross"},
+    ],
+    ids=str,
+)
+def test_a_head_is_what_its_own_message_holds(link: dict[str, str]) -> None:
+    app = opened(**link)
+    every, maps = message(app, "heads")
+    for at in (0, 7, len(every["heads"]) - 1):
+        entry = every["heads"][at]
+        layer, head = re.findall(r"\d+", entry["title"])
+        other = opened(**link, layer=layer, head=head)
+        header, weights = message(other, "head")
+        assert {name: header[name] for name in ALONE} == entry
+        assert (maps.reshape(len(every["heads"]), -1)[at] == weights).all()
+        assert header["view"] == every["view"]
+        assert message(other, "heads")[0] == every  # so that Streamlit sends no second one
+        shared = {name: value for name, value in message(app, "head")[0].items() if name not in ALONE}
+        assert {name: header[name] for name in shared} == shared
+
+
+@pytest.mark.parametrize("link", [{"kind": "scores"}, {"kind": "rollout"}, {"heads": ["1", "2"]}, {"layers": "true"}])
+def test_a_view_of_something_else_sends_none(link: dict[str, str | list[str]]) -> None:
+    app = opened(**link)
+    assert messages(app, "heads") == []
+    if link != {"kind": "rollout"}:
+        assert "view" not in message(app, "head")[0]
+
+
+def test_another_text_or_another_look_is_another_view() -> None:
+    links = ({}, {"text": "The dog sat."}, {"hide": "true"}, {"sqrt": "true"}, {"model": "mini-bert"})
+    assert len({message(opened(**link), "head")[0]["view"] for link in links}) == len(links)
+
+
+def test_maps_are_sent_up_to_four_megabytes(minilm: LoadedModel) -> None:
+    fits = int((MOST_BYTES / 4 / 72) ** 0.5)  # tokens, with [CLS] and [SEP]
+    assert fits > len(minilm.tokenizer(EXAMPLE)["input_ids"])
+    sent = [messages(opened(text="cat " * (tokens - 2)), "heads") for tokens in (fits, fits + 1)]
+    assert [len(found) for found in sent] == [1, 0]
