@@ -369,7 +369,8 @@ class Head:
         """Return what is chosen at first."""
         from inspector import heads
 
-        return *heads.most_telling(subject.measures.query("stream == @subject.stream")), 0
+        measures = subject.measures
+        return *heads.most_telling(measures[measures["stream"] == subject.stream]), 0
 
     def checked(self, subject: Subject, value: Any) -> tuple[int, int, int]:
         """Return layer, head and call, given all three or (layer, head)."""

@@ -74,6 +74,7 @@ class Head extends View {
 
   update(bytes, emit) {
     const { header, data } = unpack(bytes);
+    header.keys ??= header.queries;
     const before = this.header;
     Object.assign(this, { header, emit, matrix: new Matrix(header, data) });
     this.ahead = { queries: 0, keys: 0 }; // cells between this window and the next, which was asked for

@@ -192,10 +192,10 @@ class HeadMessage:
 
     @property
     def header(self) -> dict[str, Any]:
-        """The message without its numbers."""
+        """The message without its numbers; the keys are left out where they are the queries' tokens."""
         return {
             "queries": list(self.queries),
-            "keys": list(self.keys),
+            **({} if list(self.keys) == list(self.queries) else {"keys": list(self.keys)}),
             "layer": self.layer,
             "head": self.head,
             "title": self.title,

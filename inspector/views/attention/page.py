@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from inspector import heads, maps
+from inspector import maps
 from inspector.views.attention import (
     all_heads,
     every_head,
@@ -50,8 +50,8 @@ with place:
     stream = controls.stream(trace.streams)
 sites = trace.sites_of(stream)
 last_head = sites[0].heads - 1
-measures = overview.measures(trace).query("stream == @stream")
-telling = heads.most_telling(measures)
+measures = overview.measures(trace, stream=stream)
+telling = overview.most_telling(trace, stream=stream)
 long = session.is_long(trace)
 
 

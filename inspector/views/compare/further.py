@@ -50,7 +50,7 @@ def _strips(panels: Sequence[Panel], scale: theme.Scale) -> None:
         open_in(panel.name, sites[row].layer, head, sites[row].call)
 
     pictures, top = overview.thumbnails(trace, panel.whole, stream=stream)
-    measures = overview.measures(trace).query("stream == @stream")
+    measures = overview.measures(trace, stream=stream)
     notes = roles.notes(measures)
     drawn = partial(grid_bytes, tokens=len(panel.whole.keys.labels), scale=scale)
     number = 0 if panel.head is None else panel.head

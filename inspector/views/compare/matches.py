@@ -72,7 +72,7 @@ def plane(a: Panel, b: Panel) -> None:
         found = _among(a)
     same = _same(a, b)
     places = [found.places.index(here) for here in (_open(a), _open(b) if same else None) if here is not None]
-    measures = overview.measures(a.trace).query("stream == @a.stream")
+    measures = overview.measures(a.trace, stream=a.stream)
     points, share = head_distances.plane(found.values)
     table = pd.DataFrame(found.places, columns=["layer", "head", "call"])
     chart.show(

@@ -50,6 +50,17 @@ def uncollected() -> Iterator[None]:
         gc.enable()
 
 
+@contextmanager
+def imports_frozen() -> Iterator[None]:
+    """Keep what the block imports out of later collections, of which Streamlit makes one after each run of the page."""
+    before = len(sys.modules)
+    try:
+        yield
+    finally:
+        if len(sys.modules) > before:
+            gc.freeze()
+
+
 def release_memory() -> None:
     """Give the memory that is free in every arena back to the system; no effect without glibc (musl, macOS, Windows).
 

@@ -7,6 +7,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from inspector.sections.registry import PAGES
 from inspector.views.components import width
+from inspector.views.server import process_settings
 from inspector.views.shell import ahead, asked_here, boundary, header, link, model_picker, sidebar
 from inspector.views.shell.pages import FILES, GROUPS, VIEWS
 
@@ -41,7 +42,8 @@ notices = st.container()
 with suppress(StopException), boundary.drawn("This page"):  # the page stops at a text that cannot be read
     with notices:  # what is said in a place of its own moves nothing on the page, which would be drawn anew
         ahead.wait()
-    page.run()
+    with process_settings.imports_frozen():
+        page.run()
 if width.is_narrow():
     asked = st.container()
 with suppress(StopException), boundary.drawn("Questions"):

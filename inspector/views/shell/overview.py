@@ -31,9 +31,17 @@ def of(trace: Trace) -> Overview:
     return cached((trace.key, "overview"), make)
 
 
-def measures(trace: Trace) -> pd.DataFrame:
-    """Measure every head on this text, a row per head, with its label; measured once."""
-    return of(trace).measures
+def measures(trace: Trace, *, stream: str | None = None) -> pd.DataFrame:
+    """Measure every head on this text, or every head of a stream, a row per head, with its label; measured once."""
+    table = of(trace).measures
+    return table if stream is None else table[table["stream"] == stream]  # a tenth of the time of DataFrame.query
+
+
+def most_telling(trace: Trace, *, stream: str) -> tuple[int, int]:
+    """Return layer and head of `heads.most_telling`, found once."""
+    from inspector import heads
+
+    return cached((trace.key, "most telling", stream), lambda: heads.most_telling(measures(trace, stream=stream)))
 
 
 def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArray[np.uint8], float]:

@@ -7,7 +7,6 @@ from functools import partial
 
 import streamlit as st
 
-from inspector import heads as measures
 from inspector import interventions, maps
 from inspector.components.grid import grid_bytes, roles
 from inspector.interventions import Dropped, effects
@@ -90,8 +89,7 @@ def _choose(heads: set[ModelHead], dropped: Dropped) -> None:
 def _first(trace: Trace) -> str:
     """The head that is open on the Attention page."""
     first = trace.sites[0]
-    table = overview.measures(trace).query("stream == @first.stream")
-    layer, number = measures.most_telling(table)
+    layer, number = overview.most_telling(trace, stream=first.stream)
     layer, number = link.remembered("layer", layer), link.remembered("head", number)
     call = link.remembered("call", 0)
     there = [site for site in trace.sites if (site.stream, site.layer, site.call) == (first.stream, layer, call)]
@@ -122,7 +120,7 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
             pictures,
             tokens=len(shown.keys.labels),
             scale="sqrt",
-            notes=roles.notes(overview.measures(trace).query("stream == @stream")),
+            notes=roles.notes(overview.measures(trace, stream=stream)),
             names=site_words.layer_names(sites),
             crossed=crossed,
         )

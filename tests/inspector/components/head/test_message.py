@@ -15,7 +15,8 @@ def test_head_is_exact_and_keeps_every_token():
     weights[0, 3] = np.nan
     message = HeadMessage(weights, queries=tokens, keys=tokens, colours=COLOURS, layer=2, head=5, title="t").to_bytes()
     header, values = unpack(message, "<f4")
-    assert (header["queries"], header["keys"]) == (tokens, tokens)
+    assert header["queries"] == tokens
+    assert "keys" not in header  # they are the queries' tokens
     assert (header["layer"], header["head"], header["vmax"], header["diverging"]) == (2, 5, 1.0, False)
     np.testing.assert_array_equal(values.reshape(7, 7), weights)
 

@@ -71,6 +71,23 @@ with process_settings.uncollected():
 print(len(collections), int(gc.isenabled()), gc.get_freeze_count())
 """
 
+FROZEN = """
+import gc
+from inspector.views.server import process_settings
+
+counts = [gc.get_freeze_count()]
+with process_settings.imports_frozen():
+    kept = [[] for _ in range(50)]  # an import is all that freezes
+counts.append(gc.get_freeze_count())
+try:
+    with process_settings.imports_frozen():
+        import wave
+        raise KeyError  # as a page that stops early
+except KeyError:
+    counts.append(gc.get_freeze_count())
+print(*counts)
+"""
+
 
 def run(source: str) -> list[int]:
     two = os.environ | {"OMP_NUM_THREADS": "2"}  # so that one thread is a choice
@@ -105,3 +122,8 @@ def test_nothing_is_collected_while_libraries_are_imported() -> None:
     assert collections == 0
     assert enabled_again
     assert left_out > 50_000
+
+
+def test_late_imports_are_kept_out_of_collections() -> None:
+    before, without, after = run(FROZEN)
+    assert before == without < after
