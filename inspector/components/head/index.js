@@ -84,7 +84,7 @@ class Head extends View {
     // A host that keeps neither pins nor options sends the same again; both then outlive a step to another head.
     const same = (name) => JSON.stringify(before?.[name]) === JSON.stringify(header[name]);
     if (fresh || !same("chosen")) this.chosen = header.chosen;
-    this.toolbar.update(same("options") ? null : header.options, this.matrix, Boolean(header.compact));
+    this.toolbar.update(same("options") ? null : header.options, this.matrix, header.compact ? header.title : "");
     this.filter = new Filter(this.matrix, this.toolbar.options);
     const name = header.title || (header.layer == null ? "" : `layer ${header.layer}, head ${header.head}`);
     this.box.setAttribute("aria-label", [name || "attention", ...HOW_TO].join(", "));

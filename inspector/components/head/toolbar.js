@@ -25,7 +25,9 @@ export class Toolbar {
     this.only.setAttribute("aria-label", "only tokens that contain this text");
     this.legend = element("div", "legend");
     this.steps = element("div", "steps", { role: "group", "aria-label": "other heads" });
-    this.steps.append(button("Previous head", "[", "‹", () => step(-1)), button("Next head", "]", "›", () => step(1)));
+    this.name = element("span"); // what stands on the page around the view follows half a second later
+    const [before, after] = [button("Previous head", "[", "‹", () => step(-1)), button("Next head", "]", "›", () => step(1))];
+    this.steps.append(before, after, this.name);
     this.box.append(this.steps, this.kind.box, this.top, this.above, this.threshold, this.between.box, this.only, this.legend);
     this.box.addEventListener("input", (event) => this.read(event.target));
     this.box.addEventListener("keydown", (event) => event.stopPropagation()); // arrows and letters are its own
@@ -35,12 +37,13 @@ export class Toolbar {
     clearTimeout(this.settling);
   }
 
-  /** `options` of the host, unless the reader is just changing them; the matrix says where thresholds lie; steps: the
-   * page has other heads. */
-  update(options, matrix, steps) {
+  /** `options` of the host, unless the reader is just changing them; the matrix says where thresholds lie; name: of the
+   * head, where the page has others. */
+  update(options, matrix, name) {
     this.vmax = matrix.vmax;
     this.between.box.hidden = !matrix.segments;
-    this.steps.hidden = !steps;
+    this.steps.hidden = !name;
+    this.name.textContent = name;
     if (!this.settling && options) this.options = { ...PLAIN, ...options };
     this.show();
   }
