@@ -95,13 +95,13 @@ def test_heads_open_by_keys_and_clicks_and_back_and_wait_while_another_page_is_u
     page.get_by_role("gridcell", name="layer 2, head 10").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Layer 3, head 10", exact=True)).to_be_visible()
+    expect(page.locator("strong", has_text="Layer 3, head 10")).to_be_visible()
     page.keyboard.press("]")
-    expect(page.get_by_text("Layer 3, head 11", exact=True)).to_be_visible()
+    expect(page.locator("strong", has_text="Layer 3, head 11")).to_be_visible()
     page.keyboard.press("]")
-    expect(page.get_by_text("Layer 4, head 0", exact=True)).to_be_visible()
+    expect(page.locator("strong", has_text="Layer 4, head 0")).to_be_visible()
     page.keyboard.press("[")
-    expect(page.get_by_text("Layer 3, head 11", exact=True)).to_be_visible()
+    expect(page.locator("strong", has_text="Layer 3, head 11")).to_be_visible()
 
     for place in ("layer 2, head 1", "layer 4, head 6"):
         page.get_by_role("gridcell", name=f"{place},").click()
