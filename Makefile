@@ -35,6 +35,7 @@ lint: .venv/.dev
 # Each stamp is renewed when its requirements change, and only then.
 .venv/.app: requirements.txt constraints.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m compileall -q app.py inspector models
 	touch $@
 
 .venv/.dev: requirements-dev.txt requirements-cluster.txt .venv/.app
