@@ -38,12 +38,10 @@ def take_away(folder: Path) -> None:
     shutil.rmtree(hidden, ignore_errors=True)
 
 
-def sweep(folder: Path) -> None:
-    """Take away what processes of this machine that were killed have left beside the folders in `folder`."""
-    if not folder.is_dir():
-        return
+def sweep(*folders: Path) -> None:
+    """Take away what processes of this machine that were killed have left beside the folders in `folders`."""
     left = re.compile(rf"\..+-{re.escape(socket.gethostname())}-(\d+)")
-    for path in folder.iterdir():
+    for path in (path for folder in folders if folder.is_dir() for path in folder.iterdir()):
         match = left.fullmatch(path.name)
         if match and not _alive(int(match[1])):
             shutil.rmtree(path, ignore_errors=True)

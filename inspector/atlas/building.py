@@ -54,8 +54,7 @@ def build(
     folder = Path(out)
     if not resume and (folder / manifests.NAME).is_file():
         raise ValueError(f"{folder} holds an atlas already; choose another folder, or resume it")
-    for place in (folder, folder / BLOCKS):
-        sweep(place)
+    sweep(folder, folder / BLOCKS)
     loaded = model if isinstance(model, LoadedModel) else load(model)
     manifest = planning.plan(
         loaded,
@@ -81,6 +80,7 @@ def build(
     here = workers == 1 if executor is None else isinstance(executor, ThreadPoolExecutor)
     task = MeasureBlock(folder.resolve(), loaded if here else loaded.card.id, allow_mixed)
     running.run(task, numbers, workers=workers, executor=executor, on_done=tell, stop=stop)
+    sweep(folder / BLOCKS)  # what workers have left that were killed meanwhile, and whose blocks others made
     if merging.missing(folder, manifest):
         return None
     merging.merge(folder, allow_mixed=allow_mixed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -55,6 +56,20 @@ def test_a_stop_keeps_what_is_done_and_the_same_build_goes_on(untrained: models.
     build(untrained, tmp_path / "stopped")
     build(untrained, tmp_path / "whole")
     assert files(tmp_path / "stopped") == files(tmp_path / "whole")
+
+
+def test_what_a_worker_left_that_was_killed_meanwhile_is_taken_away(
+    untrained: models.LoadedModel, tmp_path: Path
+) -> None:
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    names = [f".000001-{socket.gethostname()}-{process}" for process in (int(gone.stdout), os.getpid())]
+
+    def die(done: int, total: int) -> None:
+        for name in names:
+            (tmp_path / block.BLOCKS / name).mkdir(exist_ok=True)
+
+    build(untrained, tmp_path, on_progress=die)
+    assert [(tmp_path / block.BLOCKS / name).exists() for name in names] == [False, True]  # who lives may go on
 
 
 def test_shards_measured_apart_are_merged_to_the_same_bytes(untrained: models.LoadedModel, tmp_path: Path) -> None:

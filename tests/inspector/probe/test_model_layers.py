@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +34,7 @@ from inspector.plots import attention as draw
 from models.attention.dropping import ModelHead
 from models.output_projection import find
 from tests.closeness import assert_close
+from tests.inspector.components.messages import unpack
 from tests.inspector.probe.families import CAPTURED, LEARNED, NONE, ROPE, Family, reference, save
 
 TEXT = "the cat sat on the log because it was"
@@ -230,7 +233,9 @@ def test_what_is_computed_from_maps_knows_the_call(doubled: tuple[models.LoadedM
 def test_a_page_holds_every_attention_of_a_layer(doubled: tuple[models.LoadedModel, Trace]) -> None:
     _, trace = doubled
     page = export.html(trace, layer=1, head=0, call=1)
-    assert page.count('class="other"') == 23
+    (held,) = re.findall(r'class="every">([^<]*)<', page)
+    header, _ = unpack(base64.b64decode(held), "<f4")
+    assert len(header["heads"]) == 24
     lines = python.lines(trace, maps.arrange(trace), layer=1, head=0, stream="encoder", call=1)
     assert 'stream="encoder", call=1' in lines
 
