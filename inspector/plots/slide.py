@@ -21,7 +21,8 @@ def enlarged(figure: go.Figure) -> go.Figure:
     layout["template"] = _scaled(figure.layout.template.to_plotly_json())
     layout["width"], layout["height"] = WIDTH, HEIGHT
     slide = go.Figure(content).update_layout(title_font_weight=600)
-    if slide.layout.legend.y is not None and slide.layout.legend.y < 0:  # a slide is wider than it is high
+    legend = slide.layout.legend
+    if slide.layout.showlegend is not False and legend.y is not None and legend.y < 0:  # a slide is wider than high
         slide.update_layout(legend={"orientation": "v", "x": 1.02, "y": 1, "xanchor": "left", "yanchor": "top"})
         _fit_legend(slide)
     return slide

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
 from inspector import costs
 from inspector.plots import costs as draw
 from inspector.plots import slide, theme
+from inspector.plots.chart import Chart, Panels
 
 
 def figure(mode: theme.Mode = "light") -> go.Figure:
@@ -61,3 +64,12 @@ def test_points_are_the_numbers_of_lines_and_bars_without_bands() -> None:
     assert list(table["x"]) == [1, 2, 3, "x & y"]
     assert list(table["y"]) == [0.5, 0.25, 1 / 3, 2.0]
     assert slide.points(go.Figure()).empty
+
+
+def test_a_chart_without_a_legend_has_a_slide() -> None:
+    table = pd.DataFrame({"layer": [0, 1], "size": [1.0, 2.0]})
+    chart = Chart(table, "layer", "size", y_title="size")
+    for small in (chart, Panels((chart, chart), "sizes"), replace(chart, listed=False, by="layer")):
+        large = slide.enlarged(small(mode="light"))
+        assert large.layout.showlegend is False
+        assert large.layout.width == slide.WIDTH

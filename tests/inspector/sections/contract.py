@@ -11,7 +11,7 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 import models
-from inspector.plots.slide import points
+from inspector.plots.slide import WIDTH, enlarged, points
 from inspector.sections.picks import Pick
 from inspector.sections.section import (
     Block,
@@ -81,7 +81,7 @@ def told(block: Block) -> str:
 
 
 def picture_faults(section: Section, listed: list[Block]) -> Iterator[str]:
-    """Each picture has a heading, or its section's title, an alternative text and a table."""
+    """Each picture has a heading, or its section's title, an alternative text, a table and a slide."""
     ids = [block.id for block in listed if isinstance(block, Figure | Map | Thumbnails | HeadMaps | Table)]
     yield from (f"two blocks have the id {id}" for id in set(ids) if ids.count(id) > 1)
     for block in listed:
@@ -90,9 +90,11 @@ def picture_faults(section: Section, listed: list[Block]) -> Iterator[str]:
         if isinstance(block, Figure | Map) and not (block.heading or section.title):
             yield f"{block.id} has no heading"
         if isinstance(block, Figure):
-            table = points(block.draw(mode="dark")) if block.table is None else block.table
-            if table.empty:
+            figure = block.draw(mode="dark")
+            if (points(figure) if block.table is None else block.table).empty:
                 yield f"{block.id} has no table"
+            if enlarged(figure).layout.width != WIDTH:
+                yield f"{block.id} has no slide"
         if isinstance(block, Table) and block.frame.empty:
             yield f"the table {block.id} is empty"
 
