@@ -11,7 +11,7 @@ from inspector.plots.theme import Scale
 from inspector.trace import Trace
 
 MOST_BYTES = 2**19
-"""Bytes of the maps of all heads, at most, for a cell that holds them: a notebook keeps each of its cells in one file."""
+"""Bytes of the maps of all heads, at most, for a cell that holds them: a notebook keeps all its cells in one file."""
 
 
 @dataclass(frozen=True)

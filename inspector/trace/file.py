@@ -1,7 +1,7 @@
 """A Trace in one .npz file: arrays and one JSON header, nothing pickled.
 
-Masks are written out as packed bits (n * n / 8 bytes); all else is linear in the text. Nothing is compressed: of float32
-that would save 7 %, and take longer than recording the text. A compressed file is read all the same.
+Masks are written out as packed bits (n * n / 8 bytes); all else is linear in the text. Nothing is compressed: that
+would save 7 % of float32, and take longer than recording the text. A compressed file is read all the same.
 
 A file that lacks a field of this version is refused, with the way out: the text is recorded again.
 """
