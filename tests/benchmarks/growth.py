@@ -1,4 +1,4 @@
-"""How every public function that takes a trace grows with the text: CPU time, peak memory, and its hold of Python.
+"""Growth with the text of every public function that takes a trace: CPU time, peak memory, hold of the interpreter.
 
     python tests/benchmarks/growth.py [--longest 2048] [--only NAME ...]
 
