@@ -30,10 +30,7 @@ LONGEST = 15.0  # seconds, above which the next size is left out
 SQUARE, SURE = 4.4, 0.1  # the ratio of n^2 with a tenth for noise; seconds below which a ratio is noise
 PAGES = ("layernorm", "block", "scores", "positions")
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "wanted", "milk", "from", "some", "big", "river", "bank"]
-WHY = {
-    "scores.ranks.measure": "a singular value decomposition of each map takes n^3",
-    "scores.symmetry.measure": "an eigenvalue decomposition or a product of maps takes n^3",
-}
+WHY = {"section scores/importance": "the model reads the text once for each token"}
 
 
 def save(folder: Path) -> None:
