@@ -10,10 +10,12 @@ from difflib import SequenceMatcher
 import numpy as np
 import pandas as pd
 
+from inspector import maps
 from inspector.heads import with_call
 from inspector.information import entropy, jensen_shannon, shares
 from inspector.maps import Arrangement, Groups
-from inspector.trace import Array, Trace
+from inspector.trace import Array, AttentionSite, Trace, recompute
+from models.attention import row_blocks
 
 
 @dataclass(frozen=True)
@@ -93,22 +95,28 @@ def changed_heads(
             f"traces of {before.model} with {len(before.tokens)} tokens and {after.model} with {len(after.tokens)} "
             "cannot be compared head by head; record one model on texts of one length"
         )
-    tables = []
+    tables, arranged = [], tuple(zip((before, after), shown or (None, None), strict=True))
     for site in before.sites:
         if stream not in (None, site.stream):
             continue
-        a, b = (trace.attention(layer=site.layer, stream=site.stream, call=site.call) for trace in (before, after))
-        if shown is not None:
-            a, b = shown[0].apply(a), shown[1].apply(b)
-        rows = slice(None) if queries is None else list(queries)
-        p, q = shares(a[:, rows]), shares(b[:, rows])
+        count = len(site.queries) if shown is None else len(shown[0].queries.members)
+        rows = np.arange(count)[slice(None) if queries is None else list(queries)]
+        divergence, variation = np.empty((2, site.heads, len(rows)))
+        # In float64 the temporaries of whole maps are new pages for every layer, which take longer than the arithmetic.
+        for block in row_blocks(count, len(site.keys)):
+            inside = (block.start <= rows) & (rows < block.stop)
+            if inside.any():
+                read = (_weights(trace, site, side, queries=block) for trace, side in arranged)
+                p, q = (shares(weights[:, rows[inside] - block.start]) for weights in read)
+                divergence[:, inside] = jensen_shannon(p, q)
+                variation[:, inside] = np.abs(p - q).sum(axis=-1)
         table = pd.DataFrame(
             {
                 "stream": site.stream,
                 "layer": site.layer,
                 "head": range(site.heads),
-                "jensen_shannon": jensen_shannon(p, q).mean(axis=-1),
-                "total_variation": np.abs(p - q).sum(axis=-1).mean(axis=-1) / 2,
+                "jensen_shannon": divergence.mean(axis=-1),
+                "total_variation": variation.mean(axis=-1) / 2,
             }
         )
         tables.append(with_call(table, site, before.sites))
@@ -128,6 +136,16 @@ def moved(before: Trace, after: Trace, *, groups: tuple[Groups, Groups] | None =
     cosine: np.ndarray = (a * b).sum(axis=-1) / lengths
     turned: np.ndarray = np.maximum(1 - cosine, 0.0)  # only rounding takes it below 0
     return turned
+
+
+def _weights(trace: Trace, site: AttentionSite, shown: Arrangement | None, *, queries: slice) -> Array:
+    """Compute some rows of all maps of a call, [H, queries, keys], between groups where the tokens are arranged."""
+    record = trace.record_of(site.layer, site.stream, call=site.call)
+
+    def read(tokens: slice) -> Array:
+        return recompute.window(record, "weights", queries=tokens, keys=slice(0, len(record.site.keys)))
+
+    return read(queries) if shown is None else maps.rows(shown, read, queries=queries)[1]
 
 
 def _rank_correlation(a: Array, b: Array) -> np.ndarray:

@@ -6,13 +6,14 @@ found = inspector.head_distances.between(a, b)
 inspector.head_distances.matches(found)  # a row per head of a: the head of b that attends most like it
 ```
 
-Shapes: N heads (N_a and N_b of two recordings), Q query positions, T key positions.
+Shapes: N heads (N_a and N_b of two recordings), Q query positions, T key positions, R rows of a step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,10 @@ from inspector.trace import AttentionSite, Trace
 Matrix = NDArray[np.float64]
 HeadPlace = tuple[int, int, int]  # layer, head, which attention of its layer
 
-WORK = 400_000_000  # logarithms, at most: about three seconds on one core
+WORK = 400_000_000  # logarithms, at most: about two seconds on one core
+_STEP = (
+    2**17
+)  # cells of all heads' rows at once, at most: single rows of a short text cost more in calls than in arithmetic
 
 
 @dataclass(frozen=True)
@@ -78,13 +82,8 @@ def measure(trace: Trace, *, stream: str, work: int = WORK) -> HeadDistances:
     count, keys = len(sites[0].queries), len(sites[0].keys)
     pairs = len(heads) * (len(heads) - 1) // 2
     chosen = _spaced(count, work // max(1, pairs * keys))
-    total = np.zeros((len(heads), len(heads)))
-    layers = [trace.blocks(layer=site.layer, stream=stream, call=site.call) for site in sites]
-    for blocks in zip(*layers, strict=True):
-        rows = blocks[0][0]
-        inside = chosen[(chosen >= rows.start) & (chosen < rows.stop)] - rows.start
-        for row in inside:
-            total += _divergences(np.concatenate([block[:, row] for _, block in blocks]))
+    rows = _rows(trace, sites, maps.arrange(trace, stream=stream), chosen=chosen)
+    total = sum(map(_divergences, _steps(rows)), np.zeros((len(heads), len(heads))))
     calls = tuple(site.call for site in sites for _ in range(site.heads))
     return HeadDistances(heads, total / len(chosen), len(chosen), count, calls)
 
@@ -114,13 +113,11 @@ def between(
     )
     count, keys = len(pairing.queries.a.labels), len(pairing.keys.a.labels)
     chosen = _spaced(count, work // max(1, len(places[0]) * len(places[1]) * keys))
-    total = np.zeros((len(places[0]), len(places[1])))
     streamed = (
-        _rows(trace, sites, shown, chosen=chosen)
+        _steps(_rows(trace, sites, shown, chosen=chosen), heads=max(map(len, places)))
         for trace, sites, shown in zip((a, b), sides, pairing.shown, strict=True)
     )
-    for p, q in zip(*streamed, strict=True):
-        total += _cross(p, q)
+    total = sum(map(_cross, *streamed), np.zeros((len(places[0]), len(places[1]))))
     return CrossDistances(places[0], places[1], total / len(chosen), len(chosen), count)
 
 
@@ -184,27 +181,38 @@ def _rows(
             return
 
 
+def _steps(rows: Iterator[Matrix], *, heads: int = 0) -> Iterator[Matrix]:
+    """Put the rows of all heads, [N, T] each, together for as many queries as a step has room for: [N, R, T].
+
+    heads: how many the step is shared by; N where it is less.
+    """
+    for first in rows:
+        count = max(1, _STEP // (max(heads, len(first)) * first.shape[-1]))
+        yield np.stack([first, *islice(rows, count - 1)], axis=1)
+
+
 def _cross(p: Matrix, q: Matrix) -> Matrix:
-    """Jensen-Shannon divergences [N_a, N_b] of rows [N_a, T] and [N_b, T], as `_divergences` has them."""
+    """Sum the Jensen-Shannon divergences of rows [N_a, R, T] and [N_b, R, T] over R: [N_a, N_b], see `_divergences`."""
     p, q = (np.maximum(rows, np.finfo(np.float64).tiny) for rows in (p, q))  # 0 ln 0 = 0
     of_p, of_q = entropy(p), entropy(q)
     divergences = np.empty((len(p), len(q)))
     for head in range(len(p)):
-        divergences[head] = np.maximum(entropy((p[head] + q) / 2) - (of_p[head] + of_q) / 2, 0)
+        mixed = entropy((p[head] + q) / 2)
+        divergences[head] = np.maximum(mixed - (of_p[head] + of_q) / 2, 0).sum(axis=-1)
     return divergences
 
 
-def _divergences(rows: NDArray[np.float32]) -> Matrix:
-    """Jensen-Shannon divergences [N, N] of N rows [N, T]: H((p + q) / 2) - (H(p) + H(q)) / 2, H the entropy in nats."""
-    p = rows.astype(np.float64)
-    p /= p.sum(axis=-1, keepdims=True)
+def _divergences(p: Matrix) -> Matrix:
+    """Sum the Jensen-Shannon divergences of N rows [N, R, T] over R: [N, N].
+
+    H((p + q) / 2) - (H(p) + H(q)) / 2, H the entropy in nats.
+    """
     p = np.maximum(p, np.finfo(np.float64).tiny)  # 0 ln 0 = 0
-    entropies = entropy(p)
+    of_p = entropy(p)
     divergences = np.zeros((len(p), len(p)))
     for head in range(len(p) - 1):
         others = slice(head + 1, None)
-        middle = entropy((p[head] + p[others]) / 2)
-        divergences[head, others] = divergences[others, head] = np.maximum(
-            middle - (entropies[head] + entropies[others]) / 2, 0
-        )
+        mixed = entropy((p[head] + p[others]) / 2)
+        found = np.maximum(mixed - (of_p[head] + of_p[others]) / 2, 0).sum(axis=-1)
+        divergences[head, others] = divergences[others, head] = found
     return divergences

@@ -91,12 +91,14 @@ def html(
     scale: Scale = "linear",
     window: tuple[slice, slice] | None = None,
     look: Overview | None = None,
+    most: int = MOST_BYTES,
 ) -> str:
     """Build one HTML page that needs no server or network: the head's exact weights, and its stream's grid of heads.
 
     A click on the grid opens another head where all of them fit the file; else it says that it is not in there.
     window: the queries and keys of one head that the file holds of a long text, each start:stop; the grid shows all.
     look: the overview of this trace with pictures of grid.sides cells; None computes it now.
+    most: bytes of the maps of all heads, above which only the open head is in the file.
     """
     site = trace.record_of(layer, stream, call=call).site
     if window is None or head is None:
@@ -159,7 +161,7 @@ def html(
     )
     places = [(row, number) for row, other in enumerate(sites) for number in range(other.heads)]
     held = None
-    if window is None and weights.nbytes * len(places) <= MOST_BYTES:
+    if window is None and weights.nbytes * len(places) <= most:
         held = every(message(_map(trace, sites[row], number), row, number) for row, number in places)
     return standalone.page(title, open_head, grid_bytes=grid, every=held, facts=facts)
 

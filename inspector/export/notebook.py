@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from inspector import export, heads, overview
 from inspector.components.grid import sides
 from inspector.plots.theme import Scale
 from inspector.trace import Trace
 
+MOST_BYTES = 2**19
+"""Bytes of the maps of all heads, at most, for a cell that holds them: a notebook keeps all its cells in one file."""
+
 
 @dataclass(frozen=True)
 class NotebookView:
-    """A view that a notebook draws as a cell's output. page: the whole HTML document; height: CSS pixels."""
+    """A view that a notebook draws as a cell's output. page: the whole HTML document; height: CSS pixels.
 
-    page: str
+    Its plain text, which a notebook stores beside the view, leaves the page out.
+    """
+
+    page: str = field(repr=False)
     height: int
 
     def _repr_html_(self) -> str:
@@ -38,6 +44,7 @@ def show(
 ) -> NotebookView:
     """The trace as the output of a notebook cell: all heads and one open, the most telling where none is named.
 
+    Another head opens on a click where the maps of all are at most `MOST_BYTES`; else the cell says that it lacks it.
     Raises ValueError for a layer, head or stream out of range.
     """
     stream = trace.sites[0].stream if stream is None else stream
@@ -46,5 +53,7 @@ def show(
         layer, head = heads.most_telling(look.measures.query("stream == @stream"))
     if layer is None:
         layer = next((site.layer for site in trace.sites if site.stream == stream), 0)
-    page = export.html(trace, layer=layer, head=head or 0, stream=stream, call=call, scale=scale, look=look)
+    page = export.html(
+        trace, layer=layer, head=head or 0, stream=stream, call=call, scale=scale, look=look, most=MOST_BYTES
+    )
     return NotebookView(page, height)

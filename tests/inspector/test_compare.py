@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cosine, jensenshannon
+from scipy.special import rel_entr
 from scipy.stats import entropy, spearmanr
 
 import models
 from inspector import record
 from inspector.compare import changed_heads, moved, shared, subtract
 from inspector.maps import arrange
+from inspector.trace import Trace
 from models import LoadedModel
 from tests.closeness import assert_close
 
@@ -56,6 +60,34 @@ def test_changed_heads_are_measured_on_the_chosen_rows(minilm: LoadedModel) -> N
     assert_close(same[["jensen_shannon", "total_variation"]], 0, relative=1e-12, scale=1)  # of at most 1
 
 
+def long_pair(loaded: LoadedModel, tokens: int) -> list[Trace]:
+    return [record(loaded, " ".join([word, *["cat", "sat", "here"] * tokens][: tokens - 2])) for word in ("a", "the")]
+
+
+def test_rows_of_several_blocks_are_those_of_the_whole_maps(minilm: LoadedModel) -> None:
+    """A text of more query rows than are computed at once; a row that is asked for twice counts twice."""
+    before, after = long_pair(minilm, 150)
+    for queries in (None, [140, 3, -1, 3]):
+        table = changed_heads(before, after, queries=queries)
+        for row in table.iloc[[0, 40, 71]].itertuples():
+            maps = (trace.attention(layer=row.layer, head=row.head).astype(float) for trace in (before, after))
+            p, q = (weights[slice(None) if queries is None else queries] for weights in maps)
+            expected = (rel_entr(p, (p + q) / 2) + rel_entr(q, (p + q) / 2)).sum(axis=1).mean() / 2
+            assert_close(row.jensen_shannon, expected, relative=1e-6, scale=1)
+            assert_close(row.total_variation, np.abs(p - q).sum() / 2 / len(p), relative=1e-6, scale=1)
+
+
+def test_memory_is_linear_in_the_text(minilm: LoadedModel) -> None:
+    most = []
+    for tokens in (256, 512):
+        pair = long_pair(minilm, tokens)
+        tracemalloc.start()
+        changed_heads(*pair)
+        most.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert most[1] < 2.2 * most[0]
+
+
 def test_hidden_states_turn_by_their_cosine(minilm: LoadedModel) -> None:
     before, after = record(minilm, "The cat sat on the mat."), record(minilm, "The dog sat on the mat.")
     expected = [cosine(a, b) for a, b in zip(before.output.astype(float), after.output.astype(float), strict=True)]
@@ -99,6 +131,18 @@ def test_texts_of_different_lengths_are_compared_between_groups(minilm: LoadedMo
     q = after.attention(layer=row["layer"], head=row["head"])[4].astype(float)
     q = np.array([*q[:2], q[2:4].sum(), *q[4:]])
     assert_close(row["jensen_shannon"], jensenshannon(p, q) ** 2, relative=1e-6, scale=1)
+    before, after = (record(minilm, f"The {dog} sat. " + "It sat here. " * 40) for dog in ("cat", "old dog"))
+    shown = arrange(before, block=range(2, 3)), arrange(after, block=range(2, 4))
+    row = changed_heads(before, after, shown=shown).iloc[5]  # of more rows than are computed at once
+    p, q = (trace.attention(layer=row["layer"], head=row["head"]).astype(float) for trace in (before, after))
+    q = np.column_stack([q[:, :2], q[:, 2:4].sum(axis=1), q[:, 4:]])
+    q = np.stack([*q[:2], q[2:4].mean(axis=0), *q[4:]])
+    assert_close(row["jensen_shannon"], np.mean(jensenshannon(p, q, axis=1) ** 2), relative=1e-6, scale=1)
+
+
+def test_states_of_texts_of_different_lengths_are_compared_between_groups(minilm: LoadedModel) -> None:
+    before, after = record(minilm, "The cat sat."), record(minilm, "The old dog sat.")
+    shown = arrange(before, block=range(2, 3)), arrange(after, block=range(2, 4))
     a, b = before.output.astype(float), after.output.astype(float)
     b = np.stack([*b[:2], b[2:4].mean(axis=0), *b[4:]])
     expected = [cosine(one, other) for one, other in zip(a, b, strict=True)]

@@ -40,6 +40,19 @@ def test_more_work_than_allowed_compares_evenly_spaced_queries(minilm: LoadedMod
     assert measure(trace, stream="encoder", work=1).queries == 1
 
 
+def test_rows_of_several_steps_and_blocks_are_all_counted_once(minilm: LoadedModel) -> None:
+    """A text of more rows than a step has room for, and than are computed at once."""
+    trace = record(minilm, " ".join(["the", *["cat", "sat", "here"] * 45]))
+    maps = np.concatenate([trace.attention(layer=layer) for layer in range(6)]).astype(np.float64)
+    found = measure(trace, stream="encoder")
+    assert (found.queries, found.of) == (138, 138)
+    other = between(trace, record(minilm, trace.text))
+    for row, column in ((0, 71), (17, 40)):
+        expected = np.mean(jensenshannon(maps[row], maps[column], axis=1) ** 2)
+        for distances in (found, other):
+            assert_close(distances.values[row, column], expected, relative=2e-9)
+
+
 def test_causal_and_cross_maps() -> None:
     trace = record(models.load("own-encoder-decoder"), "A cat.", target="My dog sat.")
     for stream in ("decoder", "cross"):

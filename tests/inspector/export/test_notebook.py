@@ -43,3 +43,11 @@ def test_without_a_head_the_most_telling_is_open(trace: Trace) -> None:
 def test_what_is_not_there_is_refused(trace: Trace) -> None:
     with pytest.raises(ValueError, match="head 99 is out of range"):
         inspector.show(trace, layer=0, head=99)
+
+
+@pytest.mark.parametrize(("tokens", "every"), [(42, True), (43, False), (64, False), (256, False)])
+def test_a_cell_is_small_and_stores_its_page_once(minilm: LoadedModel, tokens: int, every: bool) -> None:
+    view = inspector.show(inspector.record(minilm, "cat " * (tokens - 2)), layer=2, head=1)
+    assert len(view._repr_html_()) < 1.3e6
+    assert ('class="every"' in view.page) == every
+    assert repr(view) == "NotebookView(height=900)"

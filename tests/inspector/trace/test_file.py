@@ -50,6 +50,24 @@ def test_opens_again_equal(trace: Trace, saved: Path) -> None:
     equal(inspector.open(saved), trace)
 
 
+def test_arrays_are_stored_and_a_compressed_file_opens_too(trace: Trace, saved: Path) -> None:
+    with zipfile.ZipFile(saved) as archive:
+        assert {entry.compress_type for entry in archive.infolist()} == {zipfile.ZIP_STORED}
+    equal(inspector.open(repacked(saved)), trace)
+
+
+def test_a_byte_that_changed_in_any_array_is_found(saved: Path) -> None:
+    """A number that is stored as it is reads as another number; the zip's checksum tells."""
+    content = saved.read_bytes()
+    with zipfile.ZipFile(saved) as archive:
+        entries = archive.infolist()
+    for entry in entries:
+        last = content.index(entry.filename.encode(), entry.header_offset) + len(entry.filename) + entry.file_size
+        saved.write_bytes(content[:last] + bytes([content[last] ^ 1]) + content[last + 1 :])
+        with pytest.raises(ValueError, match="Bad CRC-32"):
+            inspector.open(saved)
+
+
 @pytest.mark.heavy
 def test_own_models_long_texts_and_padded_batches_too(
     minilm: LoadedModel, minilm_own: LoadedModel, tmp_path: Path
