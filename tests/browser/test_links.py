@@ -68,7 +68,7 @@ def test_all_that_is_chosen_comes_back(page: Page, browser: Browser, server: Ser
     grid, head = page.locator(".hl-grid"), page.locator(".hl-head").first
     grid.locator("[data-layer='2'][data-head='3']").click()
     in_link(page, "layer=2", "head=3")
-    expect(page.get_by_text("Layer 2, head 3", exact=True)).to_be_visible()
+    expect(page.locator("strong", has_text="Layer 2, head 3")).to_be_visible()
     page.get_by_role("button", name="Options").click()
     for name, key in (("Hide special tokens", "hide"), ("Merge word pieces", "words"), ("Square-root colour", "sqrt")):
         page.get_by_test_id("stCheckbox").get_by_text(name).click()
@@ -101,7 +101,7 @@ def test_all_that_is_chosen_comes_back(page: Page, browser: Browser, server: Ser
         for name, value in here.items():
             assert there[name] == value, name
         expect(another.get_by_text("The link asks for")).to_have_count(0)
-        expect(another.get_by_text("Layer 2, head 3", exact=True)).to_be_visible()
+        expect(another.locator("strong", has_text="Layer 2, head 3")).to_be_visible()
         expect(another.locator("[data-layer='2'][data-head='3']")).to_have_attribute("aria-selected", "true")
         another.get_by_role("button", name="Options").click()
         expect(another.get_by_role("switch", name="Merge word pieces")).to_be_checked()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -21,6 +22,12 @@ from tests.inspector.views.server.served import ROOT, Server, served
 
 pytestmark = pytest.mark.heavy
 PATIENCE = 240  # seconds: a test that passes waits no longer than the page takes
+
+
+def run(act: Coroutine[None, None, None]) -> None:
+    """Run an act of visitors in a thread of its own: where browser tests came before, this one has Playwright's loop."""
+    with ThreadPoolExecutor(1) as own:
+        own.submit(asyncio.run, asyncio.wait_for(act, PATIENCE)).result()
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +80,7 @@ def test_a_small_file_of_gigabytes_is_refused_and_takes_no_memory(server: Server
             assert one.saw("the corpus has more than 500,000 characters, the most that are read here")
             assert psutil.Process(server.pid).memory_info().rss - before < 300 * 2**20
 
-    asyncio.run(asyncio.wait_for(send(), PATIENCE))
+    run(send())
 
 
 def test_who_builds_an_atlas_keeps_nobody_from_another_model_or_its_switches(server: Server) -> None:
@@ -99,4 +106,4 @@ def test_who_builds_an_atlas_keeps_nobody_from_another_model_or_its_switches(ser
                 training.cancel()
             build.cancel()
 
-    asyncio.run(asyncio.wait_for(visit(), PATIENCE))
+    run(visit())
