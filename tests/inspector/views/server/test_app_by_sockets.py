@@ -25,7 +25,7 @@ PATIENCE = 240  # seconds: a test that passes waits no longer than the page take
 
 
 def run(act: Coroutine[None, None, None]) -> None:
-    """Run an act of visitors in a thread of its own: where browser tests came before, this one has Playwright's loop."""
+    """Run an act of visitors in a thread of its own: after browser tests this thread has Playwright's loop."""
     with ThreadPoolExecutor(1) as own:
         own.submit(asyncio.run, asyncio.wait_for(act, PATIENCE)).result()
 
