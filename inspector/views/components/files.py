@@ -13,6 +13,7 @@ import json
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit import config
 
 from inspector.components.source import COMPONENTS, script, style
 
@@ -62,5 +63,7 @@ def declared(name: str, adapter: str = "") -> ComponentRenderer:
 
 
 def read(path: str) -> bytes | None:
-    """Return the file at the end of a request's path; None where there is none."""
-    return _files.get(FOLDER + path.rpartition(f"/{FOLDER}")[2])
+    """Return the file at a request's path, below server.baseUrlPath; None where there is none."""
+    base = config.get_option("server.baseUrlPath").strip("/")
+    start = f"/{base}/" if base else "/"
+    return _files.get(path.removeprefix(start)) if path.startswith(start) else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -103,9 +104,13 @@ class Assets:
 
 
 def _is_plain(scope: Scope) -> bool:
-    """Return True if a request asks for the whole file, whatever a browser has of it."""
-    asked = {name for name, _ in scope["headers"]}
-    return scope["method"] == "GET" and not scope["query_string"] and not asked & _ASKS_FOR_A_PART
+    """Return True if a request asks for the whole file by its one name, whatever a browser has of it.
+
+    By further names, as /static/x/../a.js, a stranger could fill the memory with one file.
+    """
+    asked, path = {name for name, _ in scope["headers"]}, scope["path"]
+    is_whole = scope["method"] == "GET" and not scope["query_string"] and not asked & _ASKS_FOR_A_PART
+    return is_whole and posixpath.normpath(path) == path
 
 
 def _script(content: bytes) -> list[Message]:

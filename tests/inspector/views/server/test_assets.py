@@ -83,6 +83,13 @@ def test_all_else_is_asked_of_streamlit_each_time() -> None:
     assert inner.seen.count("/static/js/a.js") == 4
 
 
+def test_a_file_is_kept_by_one_name() -> None:
+    app = Assets(Inner())
+    for path in ("/static/js/../js/a.js", "/static//js/a.js", "/static/./js/a.js", "/static/js/a.js/"):
+        assert ask(app, path)[0]["status"] == 200
+    assert app.kept == {}
+
+
 def test_the_page_alone_names_the_scripts_of_widgets() -> None:
     app = Assets(Inner())
     named = dict(ask(app, "/")[0]["headers"])[b"link"].decode()
@@ -127,7 +134,9 @@ def addresses(component: str) -> list[str]:
     return [path for path in files._files if path.endswith(f"/{component}.js")]
 
 
-def test_a_component_is_a_file_that_never_changes_at_an_address_of_its_content() -> None:
+def test_a_component_is_a_file_that_never_changes_at_an_address_of_its_content(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     (path,) = addresses(head.__name__.rpartition(".")[2])
     sent = ask(Assets(inner := Inner()), f"/{path}", GZIP)
     told = dict(sent[0]["headers"])
@@ -137,13 +146,17 @@ def test_a_component_is_a_file_that_never_changes_at_an_address_of_its_content()
     source = gzip.decompress(sent[1]["body"])
     assert hashlib.sha256(source).hexdigest().startswith(path.split("/")[1])
     assert (COMPONENTS / "head" / "minimap.js").read_bytes().split(b"export")[-1].strip() in source
-    assert ask(Assets(Inner()), f"/base/{path}", GZIP)[1] == sent[1]  # under server.baseUrlPath
+    monkeypatch.setattr(files.config, "get_option", {"server.baseUrlPath": "/base/"}.get)
+    assert ask(Assets(Inner()), f"/base/{path}", GZIP)[1] == sent[1]
 
 
 def test_a_component_of_another_content_is_not_there() -> None:
-    for path in ("/components/0000000000000000/head.js", "/components/../app.py", "/components/"):
-        ask(Assets(inner := Inner()), path)
-        assert inner.seen == [path]  # which Streamlit answers, with its page
+    (head_file,) = addresses("head")
+    others = ("components/0000000000000000/head.js", "components/../app.py", "components/", f"other/{head_file}")
+    for path in others:
+        ask(app := Assets(inner := Inner()), f"/{path}")
+        assert inner.seen == [f"/{path}"]  # which Streamlit answers, with its page
+        assert app.kept == {}  # else a stranger could fill the memory with the same file under many names
 
 
 def test_no_message_holds_a_components_source() -> None:
