@@ -65,6 +65,7 @@ class Exactness:
     norms, states: norms and the residual stream, held to what the model's own modules gave; stream_unknown: why the
     stream is not shown, "" where it is. to_padding: the largest share of a row's weight that went to the padding of the
     text's batch: a mask that leaks. dtype: what the model computes in. row_sum_tolerance: what its rounding explains.
+    fused: the text was recorded with attention in torch's fused kernel.
     """
 
     layers: int
@@ -83,6 +84,7 @@ class Exactness:
     states: HeldVectors | None = None
     stream_unknown: str = ""
     to_padding: float = 0.0
+    fused: bool = False
 
     @property
     def leaks(self) -> bool:
@@ -115,6 +117,8 @@ class Exactness:
             rows,
             "all weights finite" if self.finite else "some weights are not finite",
         ]
+        if self.fused:
+            sentences.append("recorded with attention in torch's fused kernel")
         if self.leaks:
             sentences.append(leak_in_words(self.to_padding))
         if self.future is not None:
@@ -170,7 +174,7 @@ class WeightChecks:
         self._dtype, self._row_sum_tolerance = dtype_name(trace.hidden.dtype), row_sum_tolerance(trace)
         self._norms, self._states = check_norms(trace), check_residual_stream(trace)
         unknown = [refused.reason for refused in trace.refused if refused.what == "residual stream"]
-        self._to_padding = trace.to_padding
+        self._to_padding, self._fused = trace.to_padding, trace.fused
         self._stream_unknown = next(iter(unknown), "")
         self._future = 0.0 if "decoder" in trace.streams else None
 
@@ -214,6 +218,7 @@ class WeightChecks:
             states=self._states,
             stream_unknown=self._stream_unknown,
             to_padding=self._to_padding,
+            fused=self._fused,
         )
 
 

@@ -13,7 +13,7 @@ from itertools import chain, groupby
 
 import numpy as np
 
-from inspector.trace import Array, AttentionSite, Trace
+from inspector.trace import Array, AttentionSite, Trace, WeightBlock
 from inspector.trace.pooling import MaxPool
 from models.tokenizers import Encoding
 
@@ -184,17 +184,35 @@ def rows(shown: Arrangement, read: Callable[[slice], Array], *, queries: slice) 
     return groups, shown.of_rows(read(tokens), groups, first=tokens.start)
 
 
-def weights(trace: Trace, shown: Arrangement, *, layer: int, head: int | None, stream: str, call: int = 0) -> Array:
+def weights(
+    trace: Trace,
+    shown: Arrangement,
+    *,
+    layer: int,
+    head: int | None,
+    stream: str,
+    call: int = 0,
+    on_block: Callable[[WeightBlock], None] | None = None,
+) -> Array:
     """A head's map as it is shown, or with head=None the mean over the layer's heads: float32 [queries, keys] groups.
 
-    Only the rows that are shown are computed, one head after the other.
+    Only the rows that are shown are computed, one head after the other. on_block: called with each block that is read,
+    see `Trace.window`.
     """
     heads = range(trace.record_of(layer, stream, call=call).site.heads) if head is None else (head,)
     total = np.zeros((len(shown.queries.members), len(shown.keys.members)), np.float64)
     for number in heads:
 
         def read(tokens: slice, head: int = number) -> Array:
-            return trace.window(layer=layer, head=head, stream=stream, call=call, queries=tokens, keys=slice(None))
+            return trace.window(
+                layer=layer,
+                head=head,
+                stream=stream,
+                call=call,
+                queries=tokens,
+                keys=slice(None),
+                on_block=on_block,
+            )
 
         total += rows(shown, read, queries=slice(None))[1]
     mean: Array = (total / len(heads)).astype(np.float32)

@@ -7,7 +7,7 @@ the hooks of norm_hooks.py. Both write to a context variable, so each thread col
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal, cast, overload
@@ -35,6 +35,7 @@ from inspector.trace import (
 )
 from models import LoadedModel
 from models.attention import AttentionCall, attend_rows, row_blocks, watch
+from models.attention import fused as fused_kernel
 from models.attention.functions import AttentionFunction, ComposedAttention, DotProductAttention
 from models.attention.masks import DenseMask, Mask, window_of
 from models.attention.running_layer import CallPlaces
@@ -50,11 +51,15 @@ OnProgress = Callable[[float, int], None]
 
 @dataclass(frozen=True)
 class _Run:
-    """The results of one forward: attention calls, norms and layers, and the last hidden state [B, T, D]."""
+    """The results of one forward: attention calls, norms and layers, and the last hidden state [B, T, D].
+
+    fused: whether attention ran in torch's fused kernel.
+    """
 
     attentions: list[AttentionCall]
     seen: WatchedForward
     hidden: Tensor
+    fused: bool
 
 
 def record(
@@ -64,18 +69,20 @@ def record(
     text_pair: str | None = None,
     target: str | None = None,
     limits: TextLimits = UNLIMITED,
+    fused: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Trace:
     """Run the model on a text (or a pair of texts) and record every layer and head of every stream.
 
     A decoder is teacher-forced: each token that it reads has the next one to predict. target: what an encoder-decoder
     is given to write; without a target it writes by itself first. limits: the most that may be read and kept; nothing
-    is limited by default. on_progress: called as the model goes, see OnProgress; an exception in it aborts the
-    recording.
+    is limited by default. fused: run attention in torch's fused kernel, which is faster on a long text; what a layer
+    hands on then differs from that of the model's own function by rounding, and the maps are those of the queries and
+    keys that ran. on_progress: called as the model goes, see OnProgress; an exception in it aborts the recording.
 
     A text that does not fit the model or the limits is cut: see `trace.cut`. Raises ValueError where there is nothing
-    to read, and where the recording takes more memory than the limit: how much a map that cannot be computed again
-    takes is known once it was made.
+    to read, where the recording takes more memory than the limit (how much a map that cannot be computed again takes is
+    known once it was made), and for `fused` where the model does its attention by itself.
     """
     inputs = tokenize_inputs(loaded, text, text_pair=text_pair, target=target, limits=limits)
     trace = record_inputs(
@@ -84,6 +91,7 @@ def record(
         text=limits.shorten(text),
         text_pair=text_pair and limits.shorten(text_pair),
         target=target and limits.shorten(target),
+        fused=fused,
         on_progress=on_progress,
     )
     limits.check_recording(trace)
@@ -97,10 +105,11 @@ def record_inputs(
     text: str,
     text_pair: str | None = None,
     target: str | None = None,
+    fused: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Trace:
     """Like `record`, but for tokens that are already there (edited by an intervention, or just generated)."""
-    run = _run(loaded, lambda: forward(loaded, [inputs], padding="right"), on_progress=on_progress)
+    run = _run(loaded, lambda: forward(loaded, [inputs], padding="right"), fused=fused, on_progress=on_progress)
     return _trace(loaded, run, inputs, text=text, text_pair=text_pair, target=target)
 
 
@@ -232,13 +241,21 @@ def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: OnProgr
         yield
 
 
-def _run(loaded: LoadedModel, forward: Callable[[], Tensor], *, on_progress: OnProgress | None = None) -> _Run:
+def _run(
+    loaded: LoadedModel, forward: Callable[[], Tensor], *, fused: bool = False, on_progress: OnProgress | None = None
+) -> _Run:
     """Watch a forward, which gives the last hidden state [B, T, D]."""
+    if fused and loaded.backend == "eager output":
+        raise ValueError(
+            f"{type(loaded.network).__name__} does its attention by itself, so torch's fused kernel cannot take its "
+            "place: record without fused"
+        )
     install(loaded.network)
     attentions: list[AttentionCall] = []
     theirs = loaded.backend != "own"
     with (
         torch.inference_mode(),
+        fused_kernel() if fused else nullcontext(),
         _watch(attentions, loaded, on_progress),
         watch_norms(loaded.network, attentions, sums=theirs) as seen,
     ):
@@ -247,7 +264,7 @@ def _run(loaded: LoadedModel, forward: Callable[[], Tensor], *, on_progress: OnP
         raise ValueError(
             f"{type(loaded.network).__name__} made no attention call that could be seen, so there is nothing to record"
         )
-    return _Run(attentions, seen, hidden)
+    return _Run(attentions, seen, hidden, fused)
 
 
 # --- from a run to a trace ---------------------------------------------------------------------------------------
@@ -366,6 +383,7 @@ def _trace(
         lent=_lent(loaded, seen, attentions),
         states=tuple(states),
         refused=(*left_out, *refused),
+        fused=run.fused,
     )
 
 

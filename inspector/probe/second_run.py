@@ -1,8 +1,9 @@
 """A second run of a recorded text, watched: what the model computes once more is held to all that its trace shows.
 
 Attention runs in torch's fused kernel, which shares no code with the recorded path, and in the model's own function
-where the kernel cannot. In half precision it runs in the model's own function always: the kernel rounds otherwise, and
-such a rounding sends a token to another expert now and then, which changes all that comes behind.
+where the kernel cannot, or where the text was recorded in the kernel. In half precision it runs in the model's own
+function always: the kernel rounds otherwise, and such a rounding sends a token to another expert now and then, which
+changes all that comes behind.
 
 Each call is compared as it is made, so no more than a call is kept: its queries, keys, values and mask, and what the
 maps that the trace shows make of the trace's values, A V. A V alone would not do: keys and values that are moved
@@ -67,11 +68,11 @@ def hold(
     if loaded.backend == "eager output":
         raise ValueError("the model does its attention by itself, so no other kernel can be put in its place")
     install(loaded.network)
-    kernel = nullcontext() if trace.hidden.dtype in HALF else fused()
-    holding = _Holding(trace, loaded, on_progress, mixes=mixes or {}, fused=trace.hidden.dtype not in HALF)
+    in_kernel = not trace.fused and trace.hidden.dtype not in HALF
+    holding = _Holding(trace, loaded, on_progress, mixes=mixes or {}, fused=in_kernel)
     with (
         torch.inference_mode(),
-        kernel,
+        fused() if in_kernel else nullcontext(),
         watch(holding.begin, output=holding.end),
         watch_norms(loaded.network, holding.calls, sums=loaded.backend != "own") as seen,
     ):

@@ -107,6 +107,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
         "norms": norms,
         "states": states,
         "refused": [asdict(refused) for refused in trace.refused],
+        "fused": trace.fused,
     }
     with open_file(path, "wb") as file:
         np.savez(file, allow_pickle=False, header=np.array(json.dumps(header)), **arrays)
@@ -133,7 +134,7 @@ def read(file: BinaryIO, *, name: str, limits: Limits | None = None) -> Trace:
     try:
         with zipfile.ZipFile(file) as zipped:
             archive = Archive(zipped, most=_LARGEST if limits is None else limits.capture_bytes)
-            header = archive.header()
+            header = {"fused": False} | archive.header()  # files saved before there was a choice lack it
             if header["format"] != FORMAT or header["version"] != VERSION:
                 raise ValueError(f"it says {header['format']!a} version {header['version']!a}")
             file_check.check_header(header)
@@ -199,6 +200,7 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
         target,
         states=tuple(states),
         refused=tuple(refused),
+        fused=header["fused"],
     )
 
 

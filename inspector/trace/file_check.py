@@ -131,6 +131,7 @@ _TRACE: dict[str, Check] = {
     "norms": every(lambda value: isinstance(value, dict)),
     "states": every(lambda value: isinstance(value, dict)),
     "refused": every(lambda value: isinstance(value, dict)),
+    "fused": lambda value: isinstance(value, bool),
 }
 
 

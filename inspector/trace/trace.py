@@ -125,7 +125,8 @@ class Trace:
     model: the model's id. hidden: last hidden state [Q, D], of the decoder where there is one.
     target: what the decoder of an encoder-decoder read; target_text: what it was given to write, None where it wrote by
     itself. states: the residual stream, and refused: what of norms and streams is not shown. lent: addresses of
-    storages that are the model's own (a norm's gamma), which `nbytes` leaves out.
+    storages that are the model's own (a norm's gamma), which `nbytes` leaves out. fused: the text was recorded with
+    attention in torch's fused kernel.
     """
 
     model: str
@@ -140,6 +141,7 @@ class Trace:
     lent: frozenset[int] = field(default=frozenset(), repr=False)
     states: tuple[StateRecord, ...] = ()
     refused: tuple[Refusal, ...] = ()
+    fused: bool = False
     key: str = field(default_factory=lambda: uuid4().hex)
 
     @property

@@ -10,19 +10,16 @@ itself, which changes nothing in it, so that only drawings within 100 ms of each
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 from pathlib import Path
-from statistics import median
 from urllib.parse import quote
 
 sys.path.insert(0, str(Path(__file__).parent))
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-from playwright.sync_api import Page, sync_playwright
-from running_app import CHROMIUM, FLAGS, IN_PAGE, ROOT, serve, text_of
+from playwright.sync_api import Page
+from running_app import IN_PAGE, opened, print_medians, text_of
 
 TOKENS = (13, 64, 110, 512)
 PORT = 8671
@@ -49,9 +46,7 @@ def rests(page: Page) -> None:
 def measured(root: Path, rounds: int) -> dict[str, list[float]]:
     """Seconds by "key" or "click" and tokens, and bytes a head."""
     measures: dict[str, list[float]] = {}
-    with serve(port=PORT, root=root) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
+    with opened(root, port=PORT) as (address, page):
         received: list[int] = []
         page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
         for tokens in TOKENS:
@@ -66,22 +61,8 @@ def measured(root: Path, rounds: int) -> dict[str, list[float]]:
                     rests(page)
                     measures.setdefault(f"{act}, {tokens} tokens, ms", []).append(1000 * took)
                     measures.setdefault(f"bytes, {tokens} tokens", []).append(sum(received))
-        browser.close()
     return measures
 
 
-def main() -> None:
-    """Print the medians of each checkout."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--beside", type=Path, help="another checkout, measured first")
-    parser.add_argument("--rounds", type=int, default=25)
-    arguments = parser.parse_args()
-    roots = [root for root in (arguments.beside, ROOT) if root]
-    results = [measured(root, arguments.rounds) for root in roots]
-    print(json.dumps([str(root) for root in roots]))
-    for name in results[-1]:
-        print(f"{name:28}", "".join(f"{median(result[name]):12.1f}" for result in results), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    print_medians(measured, about=__doc__, rounds=25, digits=1)

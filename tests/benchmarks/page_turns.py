@@ -8,20 +8,18 @@ the heading of the page stands there. Prints the median of each page and each se
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections import defaultdict
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-from playwright.sync_api import Locator, Page, sync_playwright
-from running_app import CHROMIUM, FLAGS, ROOT, serve
+from playwright.sync_api import Locator, Page
+from running_app import opened, print_medians
 
 from tests.browser.conftest import GROUPS
 
@@ -51,9 +49,7 @@ def turned(page: Page, title: str) -> float:
 def measured(root: Path, rounds: int) -> dict[str, list[float]]:
     """Seconds by page, and by page and section."""
     seconds = defaultdict[str, list[float]](list)
-    with serve(port=PORT, root=root) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
+    with opened(root, port=PORT) as (address, page):
         page.goto(address)
         page.locator(".hl-grid .cell").first.wait_for(timeout=SLOW)
         titles = [title for listed in GROUPS.values() for title in listed if title != "Attention"]
@@ -67,23 +63,8 @@ def measured(root: Path, rounds: int) -> dict[str, list[float]]:
                     seconds[f"{title}, {section.inner_text()}"].append(taken)
             if at == 0:
                 seconds.clear()
-        browser.close()
     return seconds
 
 
-def main() -> None:
-    """Print medians of each checkout."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--beside", type=Path, help="another checkout, measured first")
-    parser.add_argument("--rounds", type=int, default=5)
-    arguments = parser.parse_args()
-    results = [measured(root, arguments.rounds) for root in (arguments.beside, ROOT) if root]
-    for name in results[-1]:
-        print(
-            f"{name:50}",
-            "".join(f"{median(result[name]):8.2f}" if name in result else "       -" for result in results),
-        )
-
-
 if __name__ == "__main__":
-    main()
+    print_medians(measured, about=__doc__, rounds=5, digits=2)

@@ -13,8 +13,9 @@ without that, what a recording keeps decides whether glibc gives pages back). No
 
 One torch thread, CPU time; tokenising on all sides; the sides in turn within one run, so that a noisy machine slows all
 of them. Prints the median of each round's ratios: record / eager and record / SDPA, and beside them SDPA / eager, what
-the fused kernel saves by itself. Targets: record / eager <= 1.40 at 16 tokens, <= 1.15 at 128, <= 0.88 at 512 (MiniLM),
-<= 0.8 at 2048 (12 layers of ModernBERT's shape); TransformerLens < 1. README's figures are the medians of three runs.
+the fused kernel saves by itself, and `record(..., fused=True)` / eager. Targets: record / eager <= 1.40 at 16 tokens,
+<= 1.15 at 128, <= 0.88 at 512 (MiniLM), <= 0.8 at 2048 (12 layers of ModernBERT's shape); TransformerLens < 1.
+README's figures are the medians of three runs.
 """
 
 from __future__ import annotations
@@ -113,7 +114,11 @@ def measure(case: Case, loaded: models.LoadedModel, sides: Mapping[str, Side], r
 
         return run
 
-    calls = {"record": lambda: record(loaded, text)} | {name: through(side) for name, side in sides.items()}
+    calls: dict[str, Callable[[], object]] = {
+        "record": lambda: record(loaded, text),
+        "record, fused": lambda: record(loaded, text, fused=True),
+        **{name: through(side) for name, side in sides.items()},
+    }
     for call in calls.values():
         call()
     times = [{name: seconds(call) for name, call in calls.items()} for _ in range(rounds)]
@@ -124,7 +129,8 @@ def measure(case: Case, loaded: models.LoadedModel, sides: Mapping[str, Side], r
         most = case.targets.get(name)
         goal = "" if most is None else f", target {most}: {'met' if ratio <= most else 'MISSED'}"
         print(f"  against {name} {middle[name]:.1f} ms: {ratio:.3f}x{goal}")
-    print(f"  SDPA against eager: {statistics.median(one['SDPA'] / one['eager'] for one in times):.3f}x")
+    for name in ("record, fused", "SDPA"):
+        print(f"  {name} against eager: {statistics.median(one[name] / one['eager'] for one in times):.3f}x")
 
 
 KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(256 * 2**20)}

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from time import sleep
+
+from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = "/usr/bin/chromium"
@@ -80,3 +84,29 @@ def serve(
     finally:
         process.terminate()
         process.wait()
+
+
+@contextmanager
+def opened(root: Path, *, port: int) -> Iterator[tuple[str, Page]]:
+    """Yield the address of the app of the checkout at `root`, and an empty page of a Chromium beside it."""
+    with serve(port=port, root=root) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield address, browser.new_page(viewport={"width": 1440, "height": 900})
+        browser.close()
+
+
+def print_medians(
+    measure: Callable[[Path, int], Mapping[str, list[float]]], *, about: str, rounds: int, digits: int
+) -> None:
+    """Read the command line, and print the medians of what `measure` gives of each checkout, in columns.
+
+    measure: takes a checkout and the number of rounds; about: the script's docstring; rounds: the default.
+    """
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--beside", type=Path, help="another checkout, measured first")
+    parser.add_argument("--rounds", type=int, default=rounds)
+    arguments = parser.parse_args()
+    results = [measure(root, arguments.rounds) for root in (arguments.beside, ROOT) if root]
+    for name in results[-1]:
+        columns = (f"{median(result[name]):12.{digits}f}" if name in result else f"{'-':>12}" for result in results)
+        print(f"{name:50}", *columns, flush=True)

@@ -28,8 +28,13 @@ def draw(trace: Trace, shown: maps.Arrangement, *, sites: Sequence[AttentionSite
     def messages() -> Iterator[HeadMessage]:
         for row, site in enumerate(sites):
             layer, stream, call = site.layer, site.stream, site.call
+            record = trace.record_of(layer, stream, call=call)
             for head in range(site.heads):
-                weights = maps.weights(trace, shown, layer=layer, head=head, stream=stream, call=call)
+                statistics = row_statistics.reader(record, shown)
+                on_block = None if statistics is None else statistics.see
+                weights = maps.weights(
+                    trace, shown, layer=layer, head=head, stream=stream, call=call, on_block=on_block
+                )
                 yield HeadMessage(
                     weights,
                     queries=shown.queries.labels,
@@ -38,7 +43,7 @@ def draw(trace: Trace, shown: maps.Arrangement, *, sites: Sequence[AttentionSite
                     head=head,
                     title=open_head.title(trace, site, head),
                     vmax=open_head.top([weights]),
-                    rows=row_statistics.of_head(trace, shown, layer=layer, head=head, stream=stream, call=call),
+                    rows=None if statistics is None else statistics.result(),
                     view=view,
                 )
 

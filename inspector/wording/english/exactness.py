@@ -16,8 +16,11 @@ def title(checked: Exactness) -> str:
     """Say in the badge whether all that is shown was held to a second run of the model."""
     if not checked.holds:
         return "Not exact on this text"
+    kernel = ", recorded in the fused kernel" if checked.fused else ""
     return (
-        "Recorded, not held" if checked.second is None else f"Exact on this text, within {checked.second.largest:.1e}"
+        f"Recorded, not held{kernel}"
+        if checked.second is None
+        else f"Exact on this text, within {checked.second.largest:.1e}{kernel}"
     )
 
 
@@ -27,7 +30,8 @@ def caption(checked: Exactness) -> str:
     if second is None:
         held = f"No second run was made to hold this to: {checked.not_held}."
         return held if checked.holds else f"A check of the numbers themselves fails; the badge says which. {held}"
-    code = "with other code for attention" if second.fused == second.calls else "in the model's own code"
+    other = checked.fused or second.fused == second.calls
+    code = "with other code for attention" if other else "in the model's own code"
     if not second.holds:
         where = second.mislabelled[0] if second.mislabelled else second.worst.name
         return f"A second run, {code}, contradicts what is shown here: {where}."

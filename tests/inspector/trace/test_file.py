@@ -91,6 +91,17 @@ def test_a_file_of_an_older_version_is_refused_with_the_way_out(saved: Path) -> 
         inspector.open(rewritten(saved, header_sites=older))
 
 
+def test_a_file_from_before_the_fused_kernel_could_be_chosen_opens(saved: Path, trace: Trace) -> None:
+    with np.load(saved) as archive:
+        arrays = dict(archive)
+    header = json.loads(str(arrays["header"]))
+    assert header.pop("fused") is False
+    np.savez(saved, **arrays | {"header": np.array(json.dumps(header))})
+    equal(inspector.open(saved), trace)
+    with pytest.raises(ValueError, match="fused is not what it can be"):
+        inspector.open(rewritten(saved, header_fused="yes"))
+
+
 @pytest.mark.parametrize("weighting", ["sigmoid", "linear"])
 def test_how_scores_become_weights_is_kept(weighting: str, tmp_path: Path) -> None:
     trace, path = record(own_models.own("decoder", weighting=weighting), TEXT), tmp_path / "t.npz"
