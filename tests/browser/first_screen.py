@@ -3,8 +3,8 @@
     python tests/browser/first_screen.py [--beside a checkout]
 
 Counts in the main area alone, without menus and sidebar. Words: those in sight, outside pictures, tables and fields.
-Controls: what Tab stops at in sight, outside pictures' canvases; a grid of heads is one. Picture: the part of its height
-that is above the fold, in per cent, of the page's first. Goals: at most 150 words and 20 controls, half of the picture.
+Controls: what Tab stops at in sight, outside canvases; a grid of heads is one. Picture: the part of its height
+that is above the fold, in per cent; of several the first. Goals: at most 150 words, 20 controls, half of the picture.
 Prints a row for each page, and the columns of the other checkout first.
 """
 

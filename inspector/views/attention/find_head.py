@@ -34,9 +34,9 @@ def draw(
     key to begin with where a link between two tokens is wished for.
     """
     stream, sides = sites[0].stream, {FROM: sites[0].queries, TO: sites[0].keys}
-    for (label, tokens), place in zip(sides.items(), link or (0, 0), strict=True):
-        if st.session_state.get(label, len(tokens)) >= len(tokens):  # not yet chosen, or of a longer text
-            st.session_state[label] = place
+    # The browser sends a token by its name, which is in no list of another text or stream: theirs is another choice.
+    keys = {side: f"{side} {stream} {trace.key}" for side in sides}
+    places = dict(zip(sides, link or (0, 0), strict=True))
     rows = {(site.layer, site.call): row for row, site in enumerate(sites)}
 
     def opened(match: find.FittingHead) -> tuple[int, int]:
@@ -45,7 +45,7 @@ def draw(
     def fitting() -> tuple[find.FittingHead, ...]:
         wish = st.session_state["wish"]
         if wish == LINK:
-            query, key = st.session_state[FROM], st.session_state[TO]
+            query, key = (st.session_state.get(keys[side], places[side]) for side in (FROM, TO))
             return find.linking(trace, stream=stream, query=query, key=key)
         return find.fitting(reading.chosen(trace), wish, stream=stream) if wish else ()
 
@@ -67,7 +67,10 @@ def draw(
             return
         if wish == LINK:
             with st.container(horizontal=True):
-                chosen = {side: _token(side, tokens, open_best) for side, tokens in sides.items()}
+                chosen = {
+                    side: _token(side, tokens, open_best, place=places[side], key=keys[side])
+                    for side, tokens in sides.items()
+                }
         matches = fitting()
         if wish == LINK:
             st.markdown(said.links(matches[0], *(named(sides[side], place) for side, place in chosen.items())))
@@ -86,13 +89,14 @@ def draw(
                 )
 
 
-def _token(label: str, tokens: Sequence[str], on_change: Callable[[], None]) -> int:
-    """A choice of one of the text's tokens."""
+def _token(label: str, tokens: Sequence[str], on_change: Callable[[], None], *, place: int, key: str) -> int:
+    """Draw a choice of one of the text's tokens; place: of the one that is chosen first."""
     chosen: int = st.selectbox(
         label,
         range(len(tokens)),
+        index=place,
         format_func=lambda position: f"{position} {visible(tokens[position])}",
-        key=label,
+        key=key,
         on_change=on_change,
     )
     return chosen
