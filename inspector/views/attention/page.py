@@ -13,6 +13,7 @@ from inspector.views.attention import (
     find_head,
     head_choice,
     head_line,
+    one_token,
     open_head,
     quantities,
     reading,
@@ -145,6 +146,7 @@ def explorer() -> None:
         else:
             sentence.show(said.head(read), said.terms(read))
     with places.grid:
+        followed = one_token.choose(trace, shown, stream=stream, pinned=pinned[-1] if pinned else None)
         all_heads.draw(
             trace,
             shown,
@@ -154,8 +156,11 @@ def explorer() -> None:
             options=arranged,
             on_open=choose_head,
             selected=(row, number) if rolled else None,
+            token=followed,
         )
-        if not (rolled or which.name):  # else the sentence over the page says it
+        if followed is not None:
+            one_token.draw(trace, shown, followed, stream=stream)
+        elif not (rolled or which.name):  # else the sentence over the page says it
             st.markdown(every)
         find_head.draw(trace, sites, on_open=choose_head, link=None if read.link is None else read.link.at)
     with st.container():  # a place of its own, for many heads have nothing to add

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from inspector.head_roles import Grid, HeadReading, Role
+from inspector.one_token import TokenReading
 from inspector.text import number, signed, token
 from inspector.token_links import STRONG, TokenLink
 from inspector.wording.english.phrases import DO, heads_of, listed, named, share
@@ -26,7 +27,8 @@ IN_ROPE = "In a model with RoPE, q and k are already turned by the angle of thei
 CELL_TABLES = "This cell as tables"
 GRID_READ = (
     "Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
-    "with Enter; [ and ] open the head before and after. In the open head a click pins a token."
+    "with Enter; [ and ] open the head before and after. In the open head a click pins a token; each picture is then "
+    "the token's row, what it gives, or its column, what it gets."
 )
 ROLLOUT_READ = (
     r"Row $l$ = $e_{token}\,A'_{L-1} \cdots A'_l$ with $A' = \frac{1}{2}I + \frac{1}{2}\mathrm{mean}_h A_h$: "
@@ -34,6 +36,9 @@ ROLLOUT_READ = (
     "top row is the token alone. Pin another query in a map, or choose it under Why this weight."
 )
 ATTENTION_ALONE = "Only attention is followed: what layers of another kind mix between tokens is left out."
+ONE_TOKEN = "One token in all heads"
+SIDES = "What the token gives, or gets"
+ONE_TOKEN_CSV = "The token's share in every layer and head, to the last digit"
 VIEW_LINK = "This view as a link; a text over 1,000 characters is not in it:"
 HANDS_OVER = (
     r"What each key hands over in this head: $\|v_j W_O\|$, the length that a weight of 1 would move, in the unit "
@@ -135,6 +140,28 @@ def also(reading: HeadReading) -> str:
     if link.weight < STRONG:
         return f"Its strongest link between two words: {_link(link, reading.stream)}."
     return f"Where it looks elsewhere: {_link(link, reading.stream)}."
+
+
+def one_token(reading: TokenReading) -> str:
+    """Say what a token gives or gets: "Of all words `it` looks most at `cat`: 62 % of its attention in layer 3, ...".
+
+    One sentence, which goes on with where the token rests.
+    """
+    name = named(reading.token)
+    rest = ""
+    if reading.rest is not None:
+        rest = f"in {heads_of(reading.resting, reading.heads)} over half goes to {named(reading.rest)}"
+    if reading.other is None:
+        gives = reading.side == "gives"
+        none = f"{name} gives no other word" if gives else f"no other word gives {name}"
+        told = f"{none} an unusual share of its attention in any head"
+    else:
+        where = f"in {layer_name(reading.layer, reading.call)}, head {reading.head}"
+        other, told = named(reading.other), f"{share(reading.share)} of its attention {where}"
+        looks = f"{name} looks most at {other}" if reading.side == "gives" else f"{other} gives {name} most"
+        told = f"of all other words {looks}: {told}"
+    sentence = f"{told}; {rest}." if rest else f"{told}."
+    return sentence[0].upper() + sentence[1:]
 
 
 def not_rebuilt(*, rebuilt: float, recorded: float, more: str) -> str:
