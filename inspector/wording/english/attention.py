@@ -6,9 +6,9 @@ import math
 
 from inspector.head_roles import Grid, HeadReading, Role
 from inspector.one_token import TokenReading
-from inspector.text import number, signed, token
+from inspector.text import Named, number, signed, token
 from inspector.token_links import STRONG, TokenLink
-from inspector.wording.english.phrases import DO, heads_of, listed, named, share
+from inspector.wording.english.phrases import DO, heads_of, listed, named, percent, share
 from models.formatting import layer_name
 
 _TERMS = {
@@ -33,7 +33,7 @@ GRID_READ = (
 ROLLOUT_READ = (
     r"Row $l$ = $e_{token}\,A'_{L-1} \cdots A'_l$ with $A' = \frac{1}{2}I + \frac{1}{2}\mathrm{mean}_h A_h$: "
     "half of a state is taken to stay (Abnar & Zuidema 2020). A row sums to 1 over all tokens, no unit; the "
-    "top row is the token alone. Pin another query in a map, or choose it under Why this weight."
+    "top row is the token alone. Another token is chosen over the grid."
 )
 ATTENTION_ALONE = "Only attention is followed: what layers of another kind mix between tokens is left out."
 ONE_TOKEN = "One token in all heads"
@@ -57,9 +57,10 @@ NORM_WEIGHTED = (
 )
 NORMS_ALONE = "Vectors of several heads add up, their lengths do not: their mean says nothing. Choose weights."
 ROLLOUT = (
-    "From the pinned token: a map is one head of one layer; rollout follows one token back through all of "
-    "them, to the tokens that its last state came from (Abnar & Zuidema 2020)."
+    "A map is one head of one layer; rollout follows one token back through all of them, to the tokens that its last "
+    "state came from (Abnar & Zuidema 2020)."
 )
+NOT_PINNED = "No token is pinned, so the first word is followed."
 ROLLOUT_ALONE = "Rollout already takes the mean over all heads of every layer. Choose weights to see several heads."
 SIGMOID_WEIGHTS = (
     "How open a key is to a query, from 0 to 1: a sigmoid of its score alone; a row need not sum to 1. What "
@@ -162,6 +163,14 @@ def one_token(reading: TokenReading) -> str:
         told = f"of all other words {looks}: {told}"
     sentence = f"{told}; {rest}." if rest else f"{told}."
     return sentence[0].upper() + sentence[1:]
+
+
+def rollout(token: Named, *, layer: str, most: Named | None, share: float, itself: float) -> str:
+    """Say where a token's last state came from: "Layer 5's `the` goes back to `[CLS]` by 21 %, to itself by 40 %."."""
+    back = f"{layer.capitalize()}'s {named(token)} goes back"
+    if most is None:
+        return f"{back} to itself alone."
+    return f"{back} to {named(most)} by {percent(share)}, to itself by {percent(itself)}."
 
 
 def not_rebuilt(*, rebuilt: float, recorded: float, more: str) -> str:
