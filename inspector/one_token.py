@@ -56,10 +56,17 @@ def gets(trace: Trace, key: int, *, stream: str | None = None, shown: Arrangemen
     shown = maps.arrange(trace, stream=stream) if shown is None else shown
     at = _group(shown.keys, key, "key")
 
+    part = slice(shown.keys.members[at][0], shown.keys.members[at][-1] + 1)
+    group = maps.Groups(("key",), (tuple(place - part.start for place in shown.keys.members[at]),))
+    alone = Arrangement(shown.queries, group)
+
     def column(site: AttentionSite) -> Array:
         record = trace.record_of(site.layer, site.stream, call=site.call)
+        if not shown.renormalise:
+            whole = slice(0, len(site.queries))
+            return alone.apply(recompute.window(record, "shares", queries=whole, keys=part))[..., 0]
         shares = np.empty((site.heads, len(shown.queries.members)), np.float32)
-        for groups, block in shown.blocks(recompute.blocks(record, "shares")):
+        for groups, block in shown.blocks(recompute.blocks(record, "shares")):  # a row's sum takes all of its keys
             shares[:, groups] = block[..., at]
         return shares
 
@@ -102,6 +109,7 @@ class TokenReading:
     """The word that a token is tied to most in one head, and where it rests.
 
     share: what the token gives to `other`, or gets from `other`, in that head; other is None where no share stands out.
+    beyond: neighbours were left out.
     rest: the special or first token that gets over half of its attention in most heads, in so many of all `heads`; None
     where there is none, and of what a token gets.
     """
@@ -110,6 +118,7 @@ class TokenReading:
     side: Side
     heads: int
     other: Named | None = None
+    beyond: bool = False
     share: float = 0.0
     layer: int = 0
     call: int = 0
@@ -122,7 +131,8 @@ def read(trace: Trace, token: int, values: Array, *, side: Side, stream: str) ->
     """Read `values`, which are `shares` of the token with nothing hidden or merged.
 
     Told is the largest share between the token and another word that is STRONG and EVEN times an even share of the
-    query's keys. Special tokens, punctuation and the pieces of the token's own word are no other words.
+    query's keys: of a word beyond the token's neighbours where there is one, for some head always looks at those.
+    Special tokens, punctuation and the pieces of the token's own word are no other words.
     """
     sites = _sites(trace, stream)
     site, heads = sites[0], values.shape[0] * values.shape[1]
@@ -130,20 +140,20 @@ def read(trace: Trace, token: int, values: Array, *, side: Side, stream: str) ->
     queries = site.predicted if between and site.predicted is not None else site.queries
     own, others = (queries, site.keys) if side == "gives" else (site.keys, queries)
     name = named(own, token)
-    told = np.where(_told(trace, site, token, side=side, names=others), values, -1.0)
+    words = _words(trace, site, token, side=side, names=others)
+    near = np.abs(np.arange(len(words)) - token) <= 1
     rest, resting = _resting(trace, site, values) if side == "gives" else (None, 0)
-    layer, head, other = np.unravel_index(int(told.argmax()), told.shape)
-    share = float(told[layer, head, other])
-    seen = _keys_seen(site, token if side == "gives" else int(other))
-    if share < max(STRONG, EVEN / seen):
-        return TokenReading(name, side, heads, rest=rest, resting=resting)
-    at = sites[int(layer)]
-    return TokenReading(
-        name, side, heads, named(others, int(other)), share, at.layer, at.call, int(head), rest=rest, resting=resting
-    )
+    for beyond in (False,) if between else (True, False):
+        told = np.where(words & ~near if beyond else words, values, -1.0)
+        layer, head, other = (int(place) for place in np.unravel_index(int(told.argmax()), told.shape))
+        share, at = float(told[layer, head, other]), sites[layer]
+        if share >= max(STRONG, EVEN / _keys_seen(site, token if side == "gives" else other)):
+            place = named(others, other), beyond, share, at.layer, at.call, head
+            return TokenReading(name, side, heads, *place, rest=rest, resting=resting)
+    return TokenReading(name, side, heads, rest=rest, resting=resting)
 
 
-def _told(trace: Trace, site: AttentionSite, token: int, *, side: Side, names: tuple[str, ...]) -> np.ndarray:
+def _words(trace: Trace, site: AttentionSite, token: int, *, side: Side, names: tuple[str, ...]) -> np.ndarray:
     """Say of each other token whether it is another word: bool [T] or [Q]."""
     read = trace.read_by(site.stream)
     if site.stream == "cross":

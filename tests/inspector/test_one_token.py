@@ -74,24 +74,30 @@ def test_the_table_has_a_row_for_each_head_and_token(minilm: LoadedModel) -> Non
             assert row["share"].item() == values[layer, head, position]
 
 
-def test_the_reading_is_the_largest_share_of_another_word(minilm: LoadedModel) -> None:
+@pytest.mark.parametrize("side", ["gives", "gets"])
+def test_the_reading_is_the_largest_share_of_another_word_beyond_the_neighbours(
+    minilm: LoadedModel, side: one_token.Side
+) -> None:
     trace = record(minilm, SOURCE)
     whole = every_map(trace, "encoder").astype(np.float64)
-    others = [at for at, token in enumerate(trace.tokens) if token.isalpha() and at != IT]
-    for side, of_token in (("gives", whole[:, :, IT]), ("gets", whole[..., IT])):
-        reading = one_token.read(trace, IT, of_token.astype(np.float32), side=side, stream="encoder")
-        best = max(
-            ((layer, head, at) for layer in range(6) for head in range(12) for at in others),
-            key=lambda place: of_token[place],
-        )
-        assert (reading.layer, reading.head) == best[:2]
-        assert reading.other is not None
-        assert reading.other.token == trace.tokens[best[2]]
-        assert reading.share == pytest.approx(of_token[best])
-    resting = [(whole[:, :, IT, at] > 0.5).sum() for at in (0, 12)]
-    reading = one_token.read(trace, IT, one_token.gives(trace, IT), side="gives", stream="encoder")
-    assert reading.rest is not None
-    assert (reading.resting, reading.rest.token) == (max(resting), ("[CLS]", "[SEP]")[int(np.argmax(resting))])
+    of_token = whole[:, :, IT] if side == "gives" else whole[..., IT]
+    others = [at for at, token in enumerate(trace.tokens) if token.isalpha() and abs(at - IT) > 1]
+    best = max(
+        ((layer, head, at) for layer in range(6) for head in range(12) for at in others),
+        key=lambda place: of_token[place],
+    )
+    reading = one_token.read(trace, IT, one_token.shares(trace, IT, side=side), side=side, stream="encoder")
+    assert reading.beyond
+    assert (reading.layer, reading.head) == best[:2]
+    assert reading.other is not None
+    assert reading.other.token == trace.tokens[best[2]]
+    assert reading.share == pytest.approx(of_token[best])
+    resting = [int((of_token[..., at] > 0.5).sum()) for at in (0, 12)]
+    if side == "gives":
+        assert reading.rest is not None
+        assert (reading.resting, reading.rest.token) == (max(resting), ("[CLS]", "[SEP]")[int(np.argmax(resting))])
+    else:
+        assert reading.rest is None
 
 
 def test_an_even_share_of_few_keys_is_not_told() -> None:
@@ -113,10 +119,11 @@ def test_the_sentences(minilm: LoadedModel) -> None:
     values[3, 5, IT] = 0.9  # itself is no other word
     values[3, 6, 11] = 0.9  # nor is a mark
     given, got = (one_token.read(trace, IT, values, side=side, stream="encoder") for side in ("gives", "gets"))
-    start = "Of all other words `it` looks most at `cat`: 62 % of its attention in layer 3, head 4"
+    start = "Beyond its neighbours `it` looks most at `cat`: 62 % of its attention in layer 3, head 4"
     assert words.one_token(given) == f"{start}; in 24 of 72 heads over half goes to `[CLS]`."
-    assert words.one_token(got) == "Of all other words `cat` gives `it` most: 62 % of its attention in layer 3, head 4."
+    told = "Beyond its neighbours `it` gets most from `cat`: 62 % of what `cat` gives in layer 3, head 4."
+    assert words.one_token(got) == told
     values[3, 4] = 0
-    values[3, 4, 4] = 0.7
-    third = one_token.read(trace, IT, values, side="gives", stream="encoder")
-    assert "`on`: 70 % of" in words.one_token(third)
+    values[3, 4, 7] = 0.7  # a neighbour, where there is no other
+    near = one_token.read(trace, IT, values, side="gives", stream="encoder")
+    assert words.one_token(near).startswith("Of all other words `it` looks most at `because`: 70 % of its attention in")

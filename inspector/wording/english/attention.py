@@ -144,24 +144,25 @@ def also(reading: HeadReading) -> str:
 
 
 def one_token(reading: TokenReading) -> str:
-    """Say what a token gives or gets: "Of all words `it` looks most at `cat`: 62 % of its attention in layer 3, ...".
+    """Say what a token gives or gets: "Beyond its neighbours `it` looks most at `cat`: 62 % of its attention in ...".
 
     One sentence, which goes on with where the token rests.
     """
-    name = named(reading.token)
+    name, gives = named(reading.token), reading.side == "gives"
     rest = ""
     if reading.rest is not None:
-        rest = f"in {heads_of(reading.resting, reading.heads)} over half goes to {named(reading.rest)}"
+        rest = f"; in {heads_of(reading.resting, reading.heads)} over half goes to {named(reading.rest)}"
     if reading.other is None:
-        gives = reading.side == "gives"
         none = f"{name} gives no other word" if gives else f"no other word gives {name}"
-        told = f"{none} an unusual share of its attention in any head"
-    else:
-        where = f"in {layer_name(reading.layer, reading.call)}, head {reading.head}"
-        other, told = named(reading.other), f"{share(reading.share)} of its attention {where}"
-        looks = f"{name} looks most at {other}" if reading.side == "gives" else f"{other} gives {name} most"
-        told = f"of all other words {looks}: {told}"
-    sentence = f"{told}; {rest}." if rest else f"{told}."
+        return _capital(f"{none} an unusual share of its attention in any head{rest}.")
+    other = named(reading.other)
+    among = "beyond its neighbours" if reading.beyond else "of all other words"
+    looks, whole = ("looks most at", "its attention") if gives else ("gets most from", f"what {other} gives")
+    where = f"in {layer_name(reading.layer, reading.call)}, head {reading.head}"
+    return _capital(f"{among} {name} {looks} {other}: {share(reading.share)} of {whole} {where}{rest}.")
+
+
+def _capital(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
 

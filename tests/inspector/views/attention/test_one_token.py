@@ -32,7 +32,7 @@ def test_a_chosen_token_stands_in_every_head(minilm: LoadedModel) -> None:
     header, pictures = message(app, "grid")
     assert (header["rows"], header["cols"]) == (1, 13)
     np.testing.assert_array_equal(pictures.reshape(6, 12, 13), as_bytes(every_map(minilm)[:, :, IT]))
-    assert "Of all other words `it` looks most at" in said(app)
+    assert "Beyond its neighbours `it` looks most at" in said(app)
     assert message(app, "head")[0]["chosen"] == [IT]
     app.selectbox(key="one token").set_value(None).run()
     assert "query" not in app.query_params
@@ -51,7 +51,7 @@ def test_what_it_gets_is_a_column_and_a_link(minilm: LoadedModel) -> None:
     assert header["options"] == {"sort": "query 2 cat", "rising": True, "only": []}
     np.testing.assert_array_equal(np.float32(header["measures"]["query 2 cat"]), weights[..., 2])
     assert header["measures"]["query 3 sat"] is None  # comes once it is asked for
-    assert "gives `it` most" in said(app)
+    assert "`it` gets most from" in said(app)
 
 
 def test_a_head_names_the_keys_that_get_most(minilm: LoadedModel) -> None:
@@ -94,7 +94,7 @@ def test_a_hostile_text_is_named_letter_by_letter() -> None:
     app = opened(text=HOSTILE)
     app.selectbox(key="one token").set_value(1).run()
     assert not app.exception
-    (sentence,) = (one.value for one in app.markdown if "other word" in one.value)
+    (sentence,) = (one.value for one in app.markdown if "looks most at" in one.value or "other word" in one.value)
     assert "`<`" in sentence
     assert "<" not in sentence.replace("`<`", "")
     typed(app, EXAMPLE)
