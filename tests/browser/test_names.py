@@ -27,7 +27,7 @@ def labels(tab, side):
 
 
 def test_33_tokens_are_all_named_in_a_low_window(tab):
-    tab.set_viewport_size({"width": 760, "height": 900})
+    tab.set_viewport_size({"width": 900, "height": 900})
     tokens = [*SENTENCE, *SENTENCE, *SENTENCE][:33]
     show(tab, "head", head_message(weights(33, 33), tokens=tokens, compact=True))
     expected = [written(tokens, place) for place in range(33)]
@@ -40,6 +40,9 @@ def test_33_tokens_are_all_named_in_a_low_window(tab):
     places, letters = np.array(sizes).T
     assert np.diff(places).min() > letters.max(), "no label lies over the next"
     assert letters.min() >= 9
+    tab.set_viewport_size({"width": 760, "height": 900})
+    frame(tab)
+    assert labels(tab, "left") == [f"{place} {expected[place]}" for place in range(0, 33, 2)], "every second has room"
 
 
 def test_of_502_tokens_some_are_named_and_each_on_hover_and_by_zoom(tab):

@@ -59,7 +59,7 @@ def test_a_head_names_the_keys_that_get_most(minilm: LoadedModel) -> None:
     row = every_map(minilm)[3, 7, IT]
     tokens = record(minilm, EXAMPLE).tokens
     first = int(row.argmax())
-    assert header["notes"][3][7].startswith(f"key {first} {tokens[first]} {row[first]:.3g}, key ")
+    assert header["notes"][3][7].startswith(f"key {first} {tokens[first]}: {row[first]:.3g}, key ")
 
 
 @pytest.mark.parametrize("sort", ["key 99", "query x", "key -1", "--key 2", "key 2,key 3,beauty", "key ２"])
