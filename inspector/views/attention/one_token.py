@@ -165,6 +165,9 @@ def _notes(values: Array, names: list[str]) -> list[list[str]]:
     """Name the tokens with the largest shares of each head."""
     largest = np.argsort(-values, axis=-1, kind="stable")[..., :NOTED]
     return [
-        [", ".join(f"{names[at]}: {number(float(row[at]))}" for at in places) for row, places in zip(*head, strict=True)]
+        [
+            ", ".join(f"{names[at]}: {number(float(row[at]))}" for at in places)
+            for row, places in zip(*head, strict=True)
+        ]
         for head in zip(values, largest, strict=True)
     ]

@@ -167,11 +167,11 @@ def _capital(sentence: str) -> str:
 
 
 def rollout(token: Named, *, layer: str, most: Named | None, share: float, itself: float) -> str:
-    """Say where a token's last state came from: "Layer 5's `the` goes back to `[CLS]` by 21 %, to itself by 40 %."."""
-    back = f"{layer.capitalize()}'s {named(token)} goes back"
+    """Say where a token's state came from: "After layer 5 `it` goes back to `[CLS]` by 61 %, to itself by 5 %."."""
+    back = f"After {layer} {named(token)} goes back to"
     if most is None:
-        return f"{back} to itself alone."
-    return f"{back} to {named(most)} by {percent(share)}, to itself by {percent(itself)}."
+        return f"{back} itself alone."
+    return f"{back} {named(most)} by {percent(share)}, to itself by {percent(itself)}."
 
 
 def not_rebuilt(*, rebuilt: float, recorded: float, more: str) -> str:
