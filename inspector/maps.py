@@ -49,7 +49,7 @@ class Groups:
 
     @property
     def ordinals(self) -> tuple[int, ...]:
-        """Which of its like each group is, from 1, by the token that it reads; 0 for a group that stands once."""
+        """The number of each group among its like, from 1, by the token that it reads; 0 where it stands once."""
         return ordinals([label.partition(_PREDICTED)[0] for label in self.labels])
 
     @property

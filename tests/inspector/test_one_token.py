@@ -1,4 +1,4 @@
-"""What one token gives and gets in every head, held to transformers' own maps and to whole maps; and its sentence."""
+"""Shares of one token in every head, held to the maps of transformers and to whole maps; and their sentence."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class OneToken:
 
 @dataclass(frozen=True, eq=False)
 class Strips:
-    """What the grid holds of a token: uint8 [L, H, rows, cols], the share of the last colour, and what sorts heads.
+    """A token's small pictures uint8 [L, H, rows, cols], the share of their last colour, and what sorts heads.
 
     A row is drawn across and a column down, as they stand in a map. notes: of each head. measures: a name for each
     other token that heads can be sorted by, with numbers for the name that they are sorted by now.
