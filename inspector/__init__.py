@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         memory,
         mixing,
         normalization,
+        one_token,
         overview,
         pairs,
         plots,

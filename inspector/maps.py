@@ -13,12 +13,14 @@ from itertools import chain, groupby
 
 import numpy as np
 
+from inspector.text import ordinals
 from inspector.trace import Array, AttentionSite, Trace, WeightBlock
 from inspector.trace.pooling import MaxPool
 from models.tokenizers import Encoding
 
 WHOLE = 768  # groups: a longer text's map is shown in windows, for a browser holds no more at once
 WINDOW = 512  # groups of queries, and of keys, in a window
+_PREDICTED = " → "  # between the token that a query reads and the token that it predicts
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ class Groups:
     def containing(self, position: int | None) -> int | None:
         """The index of the group that has the token at `position`; None where it is hidden."""
         return next((index for index, group in enumerate(self.members) if position in group), None)
+
+    @property
+    def ordinals(self) -> tuple[int, ...]:
+        """The number of each group among its like, from 1, by the token that it reads; 0 where it stands once."""
+        return ordinals([label.partition(_PREDICTED)[0] for label in self.labels])
 
     @property
     def positions(self) -> np.ndarray:
@@ -236,7 +243,9 @@ def _with_predictions(queries: Groups, site: AttentionSite) -> Groups:
     names = site.predicted
     if names is None:
         return queries
-    labels = tuple(f"{read} → {names[group[-1]]}" for read, group in zip(queries.labels, queries.members, strict=True))
+    labels = tuple(
+        f"{read}{_PREDICTED}{names[group[-1]]}" for read, group in zip(queries.labels, queries.members, strict=True)
+    )
     return Groups(labels, queries.members)
 
 

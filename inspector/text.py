@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,3 +78,13 @@ def named(tokens: Sequence[str], position: int) -> Named:
     """Name the token at a position."""
     name = tokens[position]
     return Named(name, tokens[: position + 1].count(name), tokens.count(name))
+
+
+def ordinals(tokens: Sequence[str]) -> tuple[int, ...]:
+    """Number each token among its like, from 1; 0 for a token that stands once."""
+    counts, seen = Counter(tokens), Counter[str]()
+    numbers = []
+    for name in tokens:
+        seen[name] += 1
+        numbers.append(seen[name] if counts[name] > 1 else 0)
+    return tuple(numbers)

@@ -69,9 +69,9 @@ class Strongest:
         names = site.predicted if self._between and site.predicted is not None else site.queries
         of_text = (True,) * len(names) if self._between else [not special for special in read.special]
         self._names = names
-        self._queries = np.array([_is_word(name) and inside for name, inside in zip(names, of_text, strict=True)])
+        self._queries = np.array([is_word(name) and inside for name, inside in zip(names, of_text, strict=True)])
         self._keys = np.array(
-            [_is_word(name) and not special for name, special in zip(site.keys, source.special, strict=True)]
+            [is_word(name) and not special for name, special in zip(site.keys, source.special, strict=True)]
         )
         self._links: dict[bool, list[tuple[float, int, int]]] = {True: [], False: []}
 
@@ -119,6 +119,7 @@ class Strongest:
         return TokenLink(named(self._names, query), named(site.keys, key), (query, key), weight, others)
 
 
-def _is_word(token: str) -> bool:
+def is_word(token: str) -> bool:
+    """Return True for a token with letters or digits that no tokenizer adds: no mark, no special token."""
     blank = not token.strip("▁ĠĊ")  # the mark of a space or of a new line, with nothing behind it
     return not blank and token not in (*START_TOKENS, *END_TOKENS) and not is_punctuation(token)

@@ -68,6 +68,17 @@ def rollout(trace: Trace, *, token: int, stream: str) -> str:
     return "\n".join([recorded(trace), "from inspector import flow", followed])
 
 
+def one_token(trace: Trace, shown: Arrangement, *, token: int, side: str, stream: str) -> str:
+    """Python lines after which `table` holds what a token gives or gets in every head, as the page's grid shows it."""
+    return "\n".join(
+        [
+            recorded(trace),
+            f"shown = {_arranged('trace', trace, shown, stream)}",
+            f'table = inspector.one_token.table(trace, {token}, side="{side}", stream="{stream}", shown=shown)',
+        ]
+    )
+
+
 def cell(trace: Trace, explained: Explanation) -> str:
     """Python lines after which `cell` holds one weight rebuilt step by step, as Why this weight shows it."""
     site = explained.site

@@ -91,7 +91,7 @@ def test_only_tokens_with_a_text(tab):
 def test_the_host_gives_options_back_and_can_change_them(tab):
     show(tab, "head", head_message(options=HeadOptions(lines="top2")))
     assert tab.get_by_label("lines for each query").input_value() == "2"
-    choose(tab, "Lines", "all")
+    choose(tab, "Lines", "strongest that fit")
     tab.evaluate("() => { view.toolbar.settling ??= 1; }")  # as if the change were fresh, however slow the machine
     show(tab, "head", head_message(weights(seed=3), options=HeadOptions(lines="top2")))  # from before the change
     assert tab.get_by_label("Lines", exact=True).input_value() == ""

@@ -57,7 +57,7 @@ def grid_bytes(
     notes: Sequence[Sequence[str]] | None = None,
     names: Sequence[str] | None = None,
     crossed: Collection[tuple[int, int]] | None = None,
-    measures: Mapping[str, Sequence[Sequence[float | None]]] | None = None,
+    measures: Mapping[str, Sequence[Sequence[float | None]] | None] | None = None,
     roles: Roles | None = None,
     options: Options | None = None,
     columns: str = "head",
@@ -71,7 +71,8 @@ def grid_bytes(
     thumbnail, "entropy 1.23 nats". names: of the rows; "layer 0" and so on where left out. columns: the name of what a
     column counts; labels: the columns' names where they are not 0, 1, 2. crossed: the places that are crossed out,
     where a click crosses a head out or takes that back; None where a click opens the head. measures: the measures to
-    sort heads by, each with a number for each place, or None. roles: what each head does. options: how the heads are
+    sort heads by, each with a number for each place, or None; None for all of a measure whose numbers the host sends
+    once heads are sorted by it. roles: what each head does. options: how the heads are
     sorted and which are shown.
     """
     layers, heads, rows, cols = pictures.shape

@@ -41,7 +41,8 @@ export class Toolbar {
 
   fillSelect(names) {
     // Replaced only where they changed: the list may be open while the host draws.
-    if (this.select.options.length !== names.length + 1) {
+    if (String(names) !== this.names) {
+      this.names = String(names);
       const choice = (text, value) => Object.assign(element("option"), { textContent: text, value });
       this.select.replaceChildren(choice(MODEL, ""), ...names.map((name) => choice(`by ${name}`, name)));
     }

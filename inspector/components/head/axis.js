@@ -1,34 +1,41 @@
-// One edge of the heatmap: tokens where they are legible, else indices at round steps, and the crosshair's own index.
-import { clamp, element, fillToken } from "../shared.js";
+// One edge of the heatmap: every token where they are legible, else a token with its place at round steps, and the
+// crosshair's own token.
+import { clamp, element } from "../shared.js";
+import { fillNamed } from "./names.js";
 
-const ROOM = { top: 28, left: 44 }; // pixels from one index to the next, at least
+const PITCH = 15; // pixels from one of several named tokens to the next, at least
 
 export class Axis {
   /** `edge` is where a place along the axis is measured from: "top" for queries, "left" for keys. */
   constructor(edge, className) {
     this.edge = edge;
     this.box = element("div", className);
-    this.crossMark = element("div", "tick cross");
+    this.crossMark = element("div", "crossed");
   }
 
-  /** Tokens of `cell` pixels each, counted from `start` in the map and `first` in the text; cut at `longest` pixels,
-   * indices where that is 0. */
-  label(tokens, { start, first, cell, longest }) {
-    this.first = first;
-    const step = longest ? 1 : roundStep(tokens.length, (cell * tokens.length) / ROOM[this.edge]);
-    const marks = tokens.flatMap((token, index) => {
-      if (index % step) return [];
-      const mark = element("div", longest ? "label" : "tick");
-      mark.style[this.edge] = `${(index + 0.5) * cell}px`;
-      if (!longest) return [Object.assign(mark, { textContent: first + start + index })];
-      fillToken(mark, token);
-      mark.dataset.index = start + index;
+  /** The tokens [start, start + count) of the map, of `cell` pixels each, cut at `longest` pixels; `all` of them, or some
+   * with their place in the text, of which `first` is that of the map's first token. */
+  label({ tokens, ordinals }, { start, count, first, cell, longest, all }) {
+    Object.assign(this, { tokens, ordinals, first });
+    const step = all ? 1 : roundStep(count, (cell * count) / PITCH);
+    const marks = [];
+    for (let index = start; index < start + count; index++) {
+      if ((all ? 0 : first + index) % step) continue;
+      const mark = element("div", "label");
+      mark.style[this.edge] = `${(index - start + 0.5) * cell}px`;
       mark.style.maxWidth = `${longest}px`;
-      return [mark];
-    });
-    this.box.style.setProperty("--label", `${clamp(cell - 1, 10, 13)}px`);
+      mark.dataset.index = index;
+      this.name(mark, index, !all);
+      marks.push(mark);
+    }
+    this.crossMark.style.maxWidth = `${longest}px`;
+    this.box.style.setProperty("--label", `${clamp(cell - 1, all ? 9 : 10, 13)}px`);
     this.box.replaceChildren(...marks, this.crossMark);
-    this.box.classList.toggle("labelled", longest > 0);
+    this.box.classList.toggle("labelled", all);
+  }
+
+  name(mark, index, counted) {
+    fillNamed(mark, this.tokens[index], this.ordinals[index], counted ? this.first + index : undefined);
   }
 
   /** Dims the labels whose token is not among the `named`. */
@@ -43,16 +50,16 @@ export class Axis {
     chosen.forEach(mark("chosen"));
   }
 
-  /** The crosshair's index at `place` pixels; false for none. */
+  /** The crosshair's token at `place` pixels; false for none. */
   cross(index, place) {
     this.crossMark.hidden = place === false || this.box.classList.contains("labelled");
     if (this.crossMark.hidden) return;
-    this.crossMark.textContent = this.first + index;
+    this.name(this.crossMark, index, true);
     this.crossMark.style[this.edge] = `${place}px`;
   }
 }
 
-/** The smallest of 1, 2, 5, 10, 20, ... that leaves at most `most` ticks on `count` cells. */
+/** The smallest of 1, 2, 5, 10, 20, ... that leaves at most `most` labels on `count` cells. */
 function roundStep(count, most) {
   for (let step = 1; ; step *= 10) {
     for (const times of [1, 2, 5]) if (count / (step * times) <= Math.max(1, most)) return step * times;

@@ -5,13 +5,15 @@ import { Axis } from "./axis.js";
 import { ColourBar } from "./colourbar.js";
 import { listenToGestures } from "./gestures.js";
 import { Minimap } from "./minimap.js";
+import { spelled } from "./names.js";
 import { Viewport } from "./viewport.js";
 
-const LABELLED = 11; // pixels a cell needs for its token to be legible beside it
+const LABELLED = 10; // pixels a cell needs for its token to be legible beside it
 const SLANTED = 18; // pixels a column needs for slanted labels; below, they stand upright
 const LARGEST = 40; // pixels of a cell
 const DIMMED = 205; // opacity, of 255, of the page's background over a cell that the filter leaves out
-const LONGEST = 92; // pixels of a label before it is cut
+const LONGEST = 92; // pixels of a label before it is cut,
+const COUNTED = 84; // and of one that stands for several tokens, with its place in the text
 
 export class Heatmap {
   /** `hover(cursor, anchor)` with a cursor { query, key }, or one of the two, or null; `pick(query)` on a click;
@@ -108,6 +110,15 @@ export class Heatmap {
     return { queries: this.matrix.queries.slice(query, query + rows), keys: this.matrix.keys.slice(key, key + cols) };
   }
 
+  /** The tokens in the viewport as they are written. */
+  names() {
+    const { query, key, rows, cols } = this.viewport;
+    const { ordinals, queries, keys } = this.matrix;
+    const names = (tokens, nth, start, count) =>
+      tokens.slice(start, start + count).map((token, at) => spelled(token, nth[start + at]));
+    return { queries: names(queries, ordinals.queries, query, rows), keys: names(keys, ordinals.keys, key, cols) };
+  }
+
   /** Fits the plot into `width` and `tallest`; slanted labels may reach over what lies `beside` it, so many pixels.
    * Afterwards plotTop, plotHeight and cellHeight say where its rows lie, and height how tall all is. */
   layout(width, { tallest, beside, theme, palette }) {
@@ -124,14 +135,15 @@ export class Heatmap {
     this.box.style.setProperty("--side", `${frame.side}px`);
     this.box.style.setProperty("--above", `${frame.above}px`);
     this.box.classList.toggle("slanted", slanted);
-    this.box.classList.toggle("indexed", !labelledQueries);
+    this.box.classList.toggle("thinned", !labelledQueries);
     Object.assign(this.plot.style, { width: `${plotWidth}px`, height: `${this.plotHeight}px` });
     const { viewport } = this;
     const { first } = this.matrix;
-    const room = labelledQueries && frame.side - 8;
-    this.left.label(queries, { start: viewport.query, first: first.query, cell: cellHeight, longest: room });
-    const longest = labelledKeys && (slanted ? LONGEST : frame.above - 6);
-    this.top.label(keys, { start: viewport.key, first: first.key, cell: cellWidth, longest });
+    const side = (name) => ({ tokens: this.matrix[name], ordinals: this.matrix.ordinals[name] });
+    const down = { start: viewport.query, count: queries.length, first: first.query, cell: cellHeight };
+    this.left.label(side("queries"), { ...down, longest: frame.side - 8, all: labelledQueries > 0 });
+    const across = { start: viewport.key, count: keys.length, first: first.key, cell: cellWidth };
+    this.top.label(side("keys"), { ...across, longest: slanted ? LONGEST : frame.above - 6, all: labelledKeys > 0 });
     this.drawCells(plotWidth, palette);
     this.paper = theme.paper;
     this.drawOverlay();
@@ -145,13 +157,13 @@ export class Heatmap {
   frames(width, font) {
     const context = this.canvas.getContext("2d");
     context.font = `13px ${font}`;
-    const longest = (tokens) => {
-      if (tokens.length > Math.max(width, this.tallest) / LABELLED) return 0; // then no label is shown
-      return Math.min(LONGEST, Math.max(...tokens.map((token) => context.measureText(plain(token)).width)));
+    const longest = (names) => {
+      if (names.length > Math.max(width, this.tallest) / LABELLED) return 0; // then not all labels are shown
+      return Math.min(LONGEST, Math.max(...names.map((name) => context.measureText(name).width)));
     };
-    const { queries, keys } = this.tokens();
+    const { queries, keys } = this.names();
     const { beside } = this.matrix; // heads that are aligned with this one need the room of each other's labels
-    const room = (tokens, others) => (longest(tokens) ? Math.max(longest(tokens), longest(others)) : 0);
+    const room = (names, others) => (longest(names) ? Math.max(longest(names), longest(others.map(plain))) : 0);
     const key = room(keys, beside?.keys ?? []);
     const side = clamp(room(queries, beside?.queries ?? []) + 10, 62, Math.max(62, width * 0.28));
     const [slanted, upright] = [key * 0.71 + 16, key + 8];
@@ -159,9 +171,9 @@ export class Heatmap {
     const across = [
       { above: Math.max(slanted, aligned, 34), overhang: key * 0.71, least: SLANTED },
       { above: Math.max(upright, aligned, 34), overhang: 0, least: LABELLED },
-      { above: 34, overhang: 0, least: 0 },
+      { above: COUNTED + 6, overhang: 0, least: 0 },
     ];
-    const down = [{ side, least: LABELLED }, { side: 50, least: 0 }];
+    const down = [{ side, least: LABELLED }, { side: COUNTED + 8, least: 0 }];
     return down.flatMap((left) =>
       across.map((top) => {
         const frame = { side: Math.ceil(left.side), above: Math.ceil(top.above), least: [top.least, left.least] };

@@ -1,6 +1,7 @@
 // The lines: queries left, keys right, a line for each weight. Of a long text the strongest, as many as fit.
-import { clamp, element, fillToken, plain, sizeCanvas } from "../shared.js";
+import { clamp, element, sizeCanvas } from "../shared.js";
 import { strongestFirst } from "./matrix.js";
+import { fillNamed, spelled } from "./names.js";
 import { choose } from "./rows.js";
 
 const ROW = 22; // pixels, unless the heatmap beside it has rows of a legible height
@@ -81,8 +82,10 @@ export class Lines {
     this.sheet.style.height = `${this.height}px`;
     const context = this.canvas.getContext("2d");
     context.font = `13px ${theme.tokenFont}`;
-    const some = [...queries.slice(0, 200), ...keys.slice(0, 200)]; // enough to tell how wide tokens are
-    const fits = Math.max(...some.map((token) => context.measureText(plain(token)).width)) + NUMBER + 14;
+    const { ordinals } = this.matrix;
+    const names = (tokens, nth) => tokens.slice(0, 200).map((token, at) => spelled(token, nth[at])); // enough to tell how wide
+    const some = [...names(queries, ordinals.queries), ...names(keys, ordinals.keys)];
+    const fits = Math.max(...some.map((name) => context.measureText(name).width)) + NUMBER + 14;
     this.side = Math.ceil(clamp(fits, 90, width * 0.37));
     this.box.style.setProperty("--side", `${this.side}px`);
     this.box.style.setProperty("--width", `${this.width}px`);
@@ -217,17 +220,19 @@ export class Lines {
 
   fillSlot(slot, row, printed) {
     const { query, chosen } = this.focus;
-    const { queries, keys } = this.matrix;
+    const { queries, keys, ordinals } = this.matrix;
     const side = query !== undefined ? "key" : "query"; // the numbers stand beside the other side's tokens
     for (const [name, plural, tokens] of [["query", "queries", queries], ["key", "keys", keys]]) {
       const item = slot[name];
       const token = this.rows[plural][row];
       item.hidden = token === undefined;
       if (item.hidden) continue;
-      const text = tokens[token];
+      const [text, nth] = [tokens[token], ordinals[plural][token]];
       item.style.top = `${row * this.rowHeight}px`;
       item.dataset[`${name}Token`] = token;
-      if (item.tokenText !== text) fillToken(item.firstChild, (item.tokenText = text));
+      const written = spelled(text, nth);
+      if (item.written !== written) fillNamed(item.firstChild, text, nth);
+      item.written = written;
       item.classList.toggle("dim", !this.filter.named[plural][token]);
       item.classList.toggle("on", this.focus[plural].includes(token));
       item.classList.toggle("chosen", name === "query" && chosen.includes(token));

@@ -1,5 +1,6 @@
 // One head's numbers, and the sentences that describe them.
 import { LEVELS, MASKED, clamp } from "../shared.js";
+import { inWords, ordinals } from "./names.js";
 
 const PRINTED = 5; // weights printed beside their tokens, at most
 const DIGITS = 3; // of a number at first sight; all digits follow in a separate line
@@ -11,6 +12,8 @@ export class Matrix {
     const { queries, keys, vmax, diverging, scale, first, quantity, rows, segments, parts, whole, beside } = header;
     this.first = { query: first[0], key: first[1] }; // the first cell's place in the whole text
     Object.assign(this, { queries, keys, vmax, diverging, scale, quantity, rows, segments, beside });
+    // Of a window of a long text the host says it: the tokens before the window count.
+    this.ordinals = header.ordinals ?? { queries: ordinals(queries), keys: ordinals(keys) };
     this.size = queries.length * keys.length;
     const numbers = (map) => new Float32Array(data.buffer, data.byteOffset + 4 * map * this.size, this.size);
     this.values = numbers(0);
@@ -148,11 +151,11 @@ export class Matrix {
   }
 
   query(at) {
-    return [`query ${this.first.query + at} `, { token: this.queries[at] }];
+    return named(`query ${this.first.query + at} `, this.queries[at], this.ordinals.queries[at]);
   }
 
   key(at) {
-    return [`key ${this.first.key + at} `, { token: this.keys[at] }];
+    return named(`key ${this.first.key + at} `, this.keys[at], this.ordinals.keys[at]);
   }
 
   describeRow(query) {
@@ -181,6 +184,7 @@ export class Matrix {
 }
 
 export const strongestFirst = (a, b) => Math.abs(b.value) - Math.abs(a.value);
+const named = (place, token, ordinal) => [place, { token }, ...(ordinal ? [` (${inWords(ordinal)})`] : [])];
 const isNumber = ({ value }) => !Number.isNaN(value);
 const strongestOf = (entries) => entries.reduce((a, b) => (Math.abs(b.value) > Math.abs(a.value) ? b : a), entries[0]);
 const number = (value, digits) => value.toPrecision(digits).replace("-", "−");

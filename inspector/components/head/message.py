@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from inspector.components.pack import BUDGET, Colours, pack, stops
 from inspector.plots import theme
 from inspector.plots.theme import Scale
+from inspector.text import ordinals
 
 if TYPE_CHECKING:
     from inspector.row_statistics import RowStatistics
@@ -49,8 +50,11 @@ class SharedLayout:
 
     @classmethod
     def around(cls, maps: Sequence[tuple[Sequence[str], Sequence[str]]]) -> SharedLayout:
-        """Collect the labels of maps, each given by its queries and keys."""
-        labels = [tuple(dict.fromkeys(label for side in sides for label in side)) for sides in zip(*maps, strict=True)]
+        """Collect the labels of maps, each given by its queries and keys, with the numbers of tokens that repeat."""
+        labels = [
+            tuple(dict.fromkeys(name for side in sides for name in _numbered(side)))
+            for sides in zip(*maps, strict=True)
+        ]
         counts = [[len(side) for side in sides] for sides in zip(*maps, strict=True)]
         alike = all(max(sizes) <= cls.UNLIKE * min(sizes) for sizes in counts)
         rows, columns = (max(sizes) if alike else 0 for sizes in counts)
@@ -134,9 +138,10 @@ class HeadMessage:
     reader's switches, where the page keeps them. parts: the heads whose mean is `weights`, for lines in a colour each.
     whole: the map, where `weights` is a window of it. compact: for a page that names the head itself and shows the grid
     at once; no title is drawn, and the map is no taller than the window leaves. beside: the layout that the head shares
-    with others. lines: False for a map alone, without lines and their switches. view: tells apart what a page shows of
-    its heads, where `every` sends them all. Raises ValueError for values that do not fit together, and for more parts
-    than fit a message.
+    with others. lines: False for a map alone, without lines and their switches. ordinals: of a window, which of its
+    like in the whole text each query and key is, see `maps.Groups.ordinals`; of a whole map the browser counts them.
+    view: tells apart what a page shows of its heads, where `every` sends them all. Raises ValueError for values that do
+    not fit together, and for more parts than fit a message.
     """
 
     weights: NDArray[np.float32] = field(kw_only=False)
@@ -161,6 +166,7 @@ class HeadMessage:
     compact: bool = False
     beside: SharedLayout | None = None
     lines: bool = True
+    ordinals: tuple[Sequence[int], Sequence[int]] | None = None
     view: str = ""
 
     def __post_init__(self) -> None:
@@ -221,6 +227,7 @@ class HeadMessage:
             "compact": self.compact,
             "beside": asdict(self.beside) if self.beside else None,
             "alone": not self.lines,
+            "ordinals": dict(zip(("queries", "keys"), self.ordinals, strict=True)) if self.ordinals else None,
             "view": self.view,
         }
         return {name: value for name, value in asked.items() if value}
@@ -268,6 +275,11 @@ def every(messages: Iterable[HeadMessage]) -> bytes:
         maps.append(np.asarray(message.weights, np.float32))
         view = message.view
     return pack({"view": view, "heads": heads}, np.stack(maps))
+
+
+def _numbered(labels: Sequence[str]) -> list[str]:
+    """Write labels as long as the browser writes them: "the 2nd"."""
+    return [f"{label} {nth}th" if nth else label for label, nth in zip(labels, ordinals(labels), strict=True)]
 
 
 def _parts(parts: Sequence[ColouredHead]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ const STEPS = 60; // of the threshold's slider, on a logarithmic scale
 const PAUSE = 300; // milliseconds without another change before one is reported
 const MOST = 10; // lines for each query
 
-const KINDS = { "": "all", top: "strongest of each query", above: "above a threshold" };
+const KINDS = { "": "strongest that fit", top: "strongest of each query", above: "above a threshold" };
 const DIRECTIONS = { "": "all", ab: "A to B", ba: "B to A", a: "within A", b: "within B" };
 
 export class Toolbar {

@@ -95,6 +95,7 @@ def draw(
             ],
             whole=_whole(trace, shown, which, stream=stream) if shown.is_long else None,
             compact=True,
+            ordinals=(shown.queries.ordinals[down], shown.keys.ordinals[across]) if shown.is_long else None,
             view=view,
         ).to_bytes()
     except ValueError as error:  # more heads in colours than fit, or a model that is not at hand

@@ -13,6 +13,7 @@ from inspector.views.attention import (
     find_head,
     head_choice,
     head_line,
+    one_token,
     open_head,
     quantities,
     reading,
@@ -104,8 +105,8 @@ def explorer() -> None:
     rolled = kind.name == "rollout"
     with places.bar:
         window = open_head.window(seen, stream=stream) if seen.is_long and not rolled else open_head.ALL
-    alone = kind.name == "weights" and not which.name
-    view = every_head.view(trace, shown, sites=sites, scale=options.scale) if alone else ""
+    whole = kind.name == "weights" and not which.name
+    view = every_head.view(trace, shown, sites=sites, scale=options.scale) if whole else ""
     token = pinned[-1] if pinned else why.telling_query(trace, stream)
     # The map first: a reader who opened a head waits for it, and to read its sentence off the map takes as long again.
     with places.head:
@@ -139,12 +140,12 @@ def explorer() -> None:
             numbers = head_line.numbers_of(told, tokens=len(site.keys)) + site_words.cards(site, number)
             head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
     read, every = reading.head(trace, site, number), said.grid(reading.grid(trace, stream))
+    alone = not (rolled or which.name)
+    opening = said.head(read) if alone else rollout.sentence(trace, stream=stream, token=token) if rolled else ""
     with places.sentence:
-        if rolled or which.name:
-            sentence.show(every)
-        else:
-            sentence.show(said.head(read), said.terms(read))
+        sentence.show(opening or every, said.terms(read) if alone else ())
     with places.grid:
+        followed = one_token.choose(trace, shown, stream=stream, pinned=pinned[-1] if pinned else None)
         all_heads.draw(
             trace,
             shown,
@@ -154,18 +155,23 @@ def explorer() -> None:
             options=arranged,
             on_open=choose_head,
             selected=(row, number) if rolled else None,
+            token=followed,
         )
-        if not (rolled or which.name):  # else the sentence over the page says it
+        if followed is not None:
+            one_token.draw(trace, shown, followed, stream=stream)
+        elif opening:  # else the sentence over the page says it
             st.markdown(every)
         find_head.draw(trace, sites, on_open=choose_head, link=None if read.link is None else read.link.at)
     with st.container():  # a place of its own, for many heads have nothing to add
-        more = "" if rolled or which.name else said.also(read)
+        more = said.also(read) if alone else ""
         if more:
             st.markdown(more)
-        if not (rolled or which.name):
+        if alone:
             usual.draw(inspected, told, site=site, head=number)
     why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key)
     st.caption(quantities.differs(kind, trace, site=site))
+    if rolled and not pinned:
+        st.caption(said.NOT_PINNED)
     if kind.name != "weights" and (options.words or options.renormalise):
         st.caption(said.no_share(quantity=kind.quantity))
     explain()

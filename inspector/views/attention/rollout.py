@@ -9,6 +9,8 @@ import streamlit as st
 
 from inspector import flow, maps
 from inspector.export import python
+from inspector.flow import Float64Array
+from inspector.text import named
 from inspector.views.figures import matrix
 from inspector.views.shell import caching, controls, problems
 from inspector.wording import attention as said
@@ -24,16 +26,34 @@ def title(trace: Trace, *, stream: str, token: int) -> str:
     return f"Rollout from {token} {trace.read_by(stream).tokens[token]}"
 
 
+def sentence(trace: Trace, *, stream: str, token: int) -> str:
+    """Say which other token most of the token's last state came from, and how much of it from the token itself.
+
+    Empty for cross-attention, which leads from one text to another.
+    """
+    try:
+        shares = _shares(trace, stream=stream, token=token)[0]
+    except ValueError:
+        return ""
+    tokens, others = trace.read_by(stream).tokens, shares.copy()
+    others[token] = 0
+    most = int(others.argmax())
+    return said.rollout(
+        named(tokens, token),
+        layer=trace.sites_of(stream)[-1].name,
+        most=named(tokens, most) if others[most] else None,
+        share=float(shares[most]),
+        itself=float(shares[token]),
+    )
+
+
 def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scale: theme.Scale) -> Callable[[], None]:
     """The picture; returns what draws its formula and file below.
 
     token: the position of a query; shown: the tokens in sight, each alone.
     """
     try:
-        shares = caching.cached(
-            ("rollout", trace.key, stream, token),
-            lambda: flow.rollout(trace, token=token, stream=stream),
-        )
+        shares = _shares(trace, stream=stream, token=token)
     except ValueError as error:
         problems.show(str(error))
         return lambda: None
@@ -61,6 +81,12 @@ def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scal
             st.caption(said.ATTENTION_ALONE)
 
     return explain
+
+
+def _shares(trace: Trace, *, stream: str, token: int) -> Float64Array:
+    return caching.cached(
+        ("rollout", trace.key, stream, token), lambda: flow.rollout(trace, token=token, stream=stream)
+    )
 
 
 def _columns(count: int) -> slice:

@@ -342,14 +342,17 @@ def several(
     return value if set(value) <= set(allowed) else tuple(default)
 
 
-def words(name: str, *, allowed: Sequence[str]) -> tuple[str, ...]:
-    """Return words of `allowed`, like `number`, by default none; in the link a comma stands between them."""
+def words(name: str, *, allowed: Sequence[str], but: str = "") -> tuple[str, ...]:
+    """Return words of `allowed`, like `number`, by default none; in the link a comma stands between them.
+
+    but: what is said of others, where `allowed` is too long to be listed.
+    """
 
     def read(raw: str) -> tuple[str, ...] | None:
         asked = tuple(filter(None, raw.split(",")))
         return asked if set(asked) <= set(allowed) else None
 
-    _consume(name, read, but=f"; it can be {', '.join(allowed)}. You see all instead.")
+    _consume(name, read, but=but or f"; it can be {', '.join(allowed)}. You see all instead.")
     value: tuple[str, ...] = st.session_state["link.held"].get(name, ())
     return value if set(value) <= set(allowed) else ()
 

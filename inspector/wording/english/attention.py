@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from inspector.head_roles import Grid, HeadReading, Role
-from inspector.text import number, signed, token
+from inspector.one_token import TokenReading
+from inspector.text import Named, number, signed, token
 from inspector.token_links import STRONG, TokenLink
-from inspector.wording.english.phrases import DO, heads_of, listed, named, share
+from inspector.wording.english.phrases import DO, heads_of, listed, named, percent, share
 from models.formatting import layer_name
 
 _TERMS = {
@@ -26,14 +27,18 @@ IN_ROPE = "In a model with RoPE, q and k are already turned by the angle of thei
 CELL_TABLES = "This cell as tables"
 GRID_READ = (
     "Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
-    "with Enter; [ and ] open the head before and after. In the open head a click pins a token."
+    "with Enter; [ and ] open the head before and after. In the open head a click pins a token; each picture is then "
+    "the token's row, what it gives, or its column, what it gets."
 )
 ROLLOUT_READ = (
     r"Row $l$ = $e_{token}\,A'_{L-1} \cdots A'_l$ with $A' = \frac{1}{2}I + \frac{1}{2}\mathrm{mean}_h A_h$: "
     "half of a state is taken to stay (Abnar & Zuidema 2020). A row sums to 1 over all tokens, no unit; the "
-    "top row is the token alone. Pin another query in a map, or choose it under Why this weight."
+    "top row is the token alone. Another token is chosen over the grid."
 )
 ATTENTION_ALONE = "Only attention is followed: what layers of another kind mix between tokens is left out."
+ONE_TOKEN = "One token in all heads"
+SIDES = "What the token gives, or gets"
+ONE_TOKEN_CSV = "The token's share in every layer and head, to the last digit"
 VIEW_LINK = "This view as a link; a text over 1,000 characters is not in it:"
 HANDS_OVER = (
     r"What each key hands over in this head: $\|v_j W_O\|$, the length that a weight of 1 would move, in the unit "
@@ -52,9 +57,10 @@ NORM_WEIGHTED = (
 )
 NORMS_ALONE = "Vectors of several heads add up, their lengths do not: their mean says nothing. Choose weights."
 ROLLOUT = (
-    "From the pinned token: a map is one head of one layer; rollout follows one token back through all of "
-    "them, to the tokens that its last state came from (Abnar & Zuidema 2020)."
+    "A map is one head of one layer; rollout follows one token back through all of them, to the tokens that its last "
+    "state came from (Abnar & Zuidema 2020)."
 )
+NOT_PINNED = "No token is pinned, so the first word is followed."
 ROLLOUT_ALONE = "Rollout already takes the mean over all heads of every layer. Choose weights to see several heads."
 SIGMOID_WEIGHTS = (
     "How open a key is to a query, from 0 to 1: a sigmoid of its score alone; a row need not sum to 1. What "
@@ -135,6 +141,37 @@ def also(reading: HeadReading) -> str:
     if link.weight < STRONG:
         return f"Its strongest link between two words: {_link(link, reading.stream)}."
     return f"Where it looks elsewhere: {_link(link, reading.stream)}."
+
+
+def one_token(reading: TokenReading) -> str:
+    """Say what a token gives or gets: "Beyond its neighbours `it` looks most at `cat`: 62 % of its attention in ...".
+
+    One sentence, which goes on with where the token rests.
+    """
+    name, gives = named(reading.token), reading.side == "gives"
+    rest = ""
+    if reading.rest is not None:
+        rest = f"; in {heads_of(reading.resting, reading.heads)} over half goes to {named(reading.rest)}"
+    if reading.other is None:
+        none = f"{name} gives no other word" if gives else f"no other word gives {name}"
+        return _capital(f"{none} an unusual share of its attention in any head{rest}.")
+    other = named(reading.other)
+    among = "beyond its neighbours" if reading.beyond else "of all other words"
+    looks, whole = ("looks most at", "its attention") if gives else ("gets most from", f"what {other} gives")
+    where = f"in {layer_name(reading.layer, reading.call)}, head {reading.head}"
+    return _capital(f"{among} {name} {looks} {other}: {share(reading.share)} of {whole} {where}{rest}.")
+
+
+def _capital(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
+
+
+def rollout(token: Named, *, layer: str, most: Named | None, share: float, itself: float) -> str:
+    """Say where a token's state came from: "After layer 5 `it` goes back to `[CLS]` by 61 %, to itself by 5 %."."""
+    back = f"After {layer} {named(token)} goes back to"
+    if most is None:
+        return f"{back} itself alone."
+    return f"{back} {named(most)} by {percent(share)}, to itself by {percent(itself)}."
 
 
 def not_rebuilt(*, rebuilt: float, recorded: float, more: str) -> str:

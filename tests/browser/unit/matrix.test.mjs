@@ -102,3 +102,12 @@ test("what stands out is every entry that is not zero, or the strongest of them,
   const alike = matrix([[0.5, 0.5, 0.5, 0.5, 0.5, 0.5]]).outstanding(every, { all: 2, most: 3 });
   assert.deepEqual([alike.entries.length, alike.among], [3, 6]);
 });
+
+test("a token that stands more than once is told with its number, in a window with that of the whole text", () => {
+  const twice = { queries: ["the", "the"], keys: ["the", "the", "sat"] };
+  const values = [[0, 0.25, 0.75, 0.5, 0.5, 0]];
+  assert.equal(said(matrix(values, twice).describe({ query: 1, key: 2 }))[0], "query 1 the (2nd) → key 2 sat");
+  const ordinals = { queries: [36, 37], keys: [11, 12, 0] };
+  const window = matrix(values, { ...twice, ordinals, first: [70, 40] });
+  assert.equal(said(window.describe({ query: 1, key: 0 }))[0], "query 71 the (37th) → key 40 the (11th)");
+});

@@ -137,10 +137,21 @@ def test_norms_are_those_of_the_model(minilm: LoadedModel) -> None:
     assert "What each key hands over" in said(app)
 
 
-def test_a_rollout_follows_the_pinned_query() -> None:
-    app = opened(kind="rollout", query="3")
+@pytest.mark.parametrize("link", [{"query": "3"}, {}])
+def test_a_rollout_follows_the_pinned_query_or_the_first_word(minilm: LoadedModel, link: dict[str, str]) -> None:
+    app = opened(kind="rollout", **link)
     assert not app.exception
-    assert "Rollout from 3 sat" in said(app)
+    token, name = (3, "`sat`") if link else (1, "the 1st `the`")
+    trace = record(minilm, EXAMPLE)
+    assert f"Rollout from {token} {trace.tokens[token]}" in said(app)
+    mixed = np.eye(13)[token]  # e A'_5 ... A'_0 (Abnar & Zuidema 2020)
+    for layer in reversed(range(6)):
+        mean = trace.attention(layer=layer).astype(np.float64).mean(axis=0)
+        mixed = mixed @ (np.eye(13) + mean) / 2
+    assert mixed.argmax() == 0
+    sentence = f"After layer 5 {name} goes back to `[CLS]` by {mixed[0]:.0%}, to itself by {mixed[token]:.0%}."
+    assert [header.value for header in app.header] == [sentence.replace("%", " %")]
+    assert ("No token is pinned" in said(app)) is not bool(link)
 
 
 def test_norms_of_a_trace_without_its_model_are_a_sentence(minilm: LoadedModel, tmp_path: Path) -> None:
