@@ -39,7 +39,7 @@ def way(words: ModuleType) -> None:
     st.button(
         words.ALL_QUESTIONS,
         icon=":material/list:",
-        type=appearance.quiet_button(),
+        type="tertiary",
         key="all questions",
         on_click=open_list,
     )
@@ -59,7 +59,8 @@ def show(theme: str, reader: Reader, words: ModuleType, language: Language) -> N
             width=260,
         )
         _themes(theme, words, language)
-        pressed = st.button(words.SETTLE, icon=":material/done_all:", type=appearance.main_button(), key="settle all")
+        label, icon = appearance.on_accent(words.SETTLE, ":material/done_all:")
+        pressed = st.button(label, icon=icon, type="primary", key="settle all")
     found = {
         one.id: [question for question in one.questions if _fits(question, one.name, typed or "")]
         for one in THEMES

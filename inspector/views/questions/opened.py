@@ -22,7 +22,7 @@ from inspector.views.components import width
 from inspector.views.figures import chart, matrix, save
 from inspector.views.questions import badges, whole
 from inspector.views.questions.reader import Reader
-from inspector.views.shell import appearance, asked_here, available_models, link, pages, problems
+from inspector.views.shell import asked_here, available_models, link, pages, problems
 
 GUESSES: tuple[Verdict, ...] = get_args(Verdict)
 _SHOWN = "shown"  # in place of a guess
@@ -115,7 +115,7 @@ def _another(question: Question, words: ModuleType) -> None:
     st.button(
         words.ANOTHER,
         icon=":material/arrow_forward:",
-        type=appearance.quiet_button(),
+        type="tertiary",
         key="another",
         on_click=link.assign,
         args=("q", another(question.number).number),
@@ -140,7 +140,7 @@ def _ask(question: Question, words: ModuleType, language: Language, *, alone: bo
         st.button(
             words.JUST_SHOW,
             key=f"show {question.number}",
-            type=appearance.quiet_button(),
+            type="tertiary",
             on_click=take,
             args=(_SHOWN,),
         )
@@ -218,8 +218,8 @@ def _see(answer: Answer, words: ModuleType) -> None:
         return
     page, given = asked_here.address(answer.question), dict(see.state)
     instead = ""
-    reads = PAGES[page].reads and "model" not in given
-    if reads and answer.stands_in and answer.measured_on in available_models.ids():
+    asks = PAGES[page].runs and "model" not in given
+    if asks and answer.stands_in and answer.measured_on in available_models.ids():
         given |= {"model": str(answer.measured_on), "text": answer.text}
         instead = available_models.name(str(answer.measured_on))
     label = words.see(PAGES[page].title, instead)

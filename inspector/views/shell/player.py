@@ -120,10 +120,12 @@ class Player:
     def buttons(self) -> None:
         """Draw the buttons that play and pause, and that go a step back and on."""
         playing = self.playing
+        label, icon = ("Pause", ":material/pause:") if playing else ("Play", ":material/play_arrow:")
+        label, drawn = appearance.on_accent(label, icon)
         st.button(
-            "Pause" if playing else "Play",
-            icon=":material/pause:" if playing else ":material/play_arrow:",
-            type=appearance.main_button(),
+            label,
+            icon=drawn,
+            type="primary",
             key="play",
             on_click=self._press,
             shortcut="P",
