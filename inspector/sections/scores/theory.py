@@ -30,8 +30,7 @@ Both = tuple[float, float]  # without the scale, and with it
 def answer(subject: Subject, *, theory_keys: int, theory_seed: int, theory_entries: Entries) -> Iterator[Block]:
     """Yield the curves of random queries and keys, what they settle, and the example to fill in."""
     keys, seed, entries = theory_keys, theory_seed, theory_entries
-    attentions = () if subject.recording is None else subject.recording.attentions
-    own = tuple(sorted({record.query.shape[-1] for record in attentions} - {0}))[:3]
+    own = tuple(sorted({record.query.shape[-1] for record in subject.trace.attentions} - {0}))[:3]
     widths = tuple(sorted({*theory.WIDTHS, *own}))
     table = subject.of_all(
         ("score theory", keys, entries, seed, widths),

@@ -46,6 +46,7 @@ PURPOSES = {
     "training": "See how the shipped models learned.",
     "atlas": "See what every head does over thousands of texts.",
 }
+LOADING = "Headlight is loading."
 ALL_PAGES = "All pages"
 NO_SUCH_PAGE = "There is no page at this address. You see Attention, the first page, instead."
 ALL_NUMBERS = "All numbers"

@@ -29,7 +29,6 @@ def test_the_sidebar_offers_what_the_page_uses(page: str, fields: set[str]) -> N
         ("Time", "RNN, LSTM, GRU"),
         ("Time", "Serial or parallel"),
         ("Tokens", "How pieces are learned"),
-        ("Scores", "Theory"),
     ],
 )
 def test_an_empty_text_blanks_nothing_that_reads_none(page: str, section: str) -> None:
