@@ -1,8 +1,8 @@
 """Streamlit's own scripts, styles and fonts, of which a visitor's first page waits for a hundred files.
 
 They are served from memory, compressed once. The scripts of the widgets that every page has are named to the browser
-together with the page, so that it fetches them while it starts and not one after the other as the widgets come. The page
-itself says which page comes, until Streamlit's frame takes the place of these words.
+together with the page, so that it fetches them while it starts and not one after the other as the widgets come. Title
+and purpose of the page are written into it, and stand until there is more to see.
 """
 
 from __future__ import annotations
@@ -30,13 +30,17 @@ EVERYWHERE = ("BidiComponent", "Selectbox", "TextArea", "Button", "ButtonGroup",
 """Streamlit's names of the widgets that stand on every page, as its scripts are called."""
 LEVEL = 6  # of compression: 9 takes twice as long for one part in a hundred
 _KEPT = "/static/"
+_ASKS_FOR_A_PART = {b"range", b"if-range", b"if-none-match", b"if-modified-since"}
 _OF_BODY = {b"content-length", b"etag", b"last-modified"}
 _ROOT = b'<div id="root"></div>'
-"""The place in Streamlit's page in which its frame stands once its scripts run."""
-_COMING = """<div id="root"><main style="position: fixed; inset: 0; padding: 15vh 10vw; color-scheme: light dark;
-background: Canvas; color: CanvasText; font: 1rem/1.6 system-ui, sans-serif">
-<h1>{title}</h1><p>{purpose}</p><p>{loading}</p></main></div>"""
-_ASKS_FOR_A_PART = {b"range", b"if-range", b"if-none-match", b"if-modified-since"}
+_COMING = """<style>
+#coming {{ position: fixed; inset: 0; z-index: 1; padding: 15vh 10vw; pointer-events: none; color-scheme: light dark;
+  background: Canvas; color: CanvasText; font: 1rem/1.6 system-ui, sans-serif }}
+body:has(.stElementContainer) > #coming {{ display: none }}
+</style>
+<div id="coming"><h1>{title}</h1><p>{purpose}</p><p>{loading}</p></div>
+<div id="root"></div>"""
+"""What stands over Streamlit's frame until the frame has something to show."""
 
 
 def scripts(widgets: Iterable[str], *, folder: Path = STATIC / "static/js") -> list[str]:
@@ -125,7 +129,7 @@ class Assets:
 
 
 def coming(path: str) -> bytes:
-    """Write what stands in Streamlit's page until its scripts run: title and purpose of the page at a path."""
+    """Write what is seen until there is more: title and purpose of the page at a path."""
     page = PAGES.get(path.rstrip("/").rpartition("/")[2], PAGES[""])
     texts = {"title": page.title, "purpose": page.purpose, "loading": words.LOADING}
     return _COMING.format(**{name: html.escape(text) for name, text in texts.items()}).encode()
