@@ -132,10 +132,9 @@ def _ask(question: Question, words: ModuleType, language: Language, *, alone: bo
     st.header(plain(words.heading(question.number, question.asked.of(language))), anchor=False)
     st.title(plain(question.claim.of(language)), anchor=False)
     st.markdown(words.GUESS)
-    with st.container(horizontal=True, gap="small"):
-        for guess in GUESSES:
-            key = f"guess {guess} {question.number}"
-            st.button(words.GUESSES[guess], key=key, width="stretch", on_click=take, args=(guess,))
+    for column, guess in zip(st.columns(len(GUESSES), gap="small"), GUESSES, strict=True):
+        key = f"guess {guess} {question.number}"
+        column.button(words.GUESSES[guess], key=key, width="stretch", on_click=take, args=(guess,))
     with st.container(horizontal=True, gap="small"):
         st.button(
             words.JUST_SHOW,

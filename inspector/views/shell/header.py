@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from inspector.sections.registry import Page
 
-COLUMN = 300  # pixels
 _PLACE = "header.place"  # in the session: where the model's name stands, and the words before it
 
 
@@ -26,14 +25,15 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
     """
     group = words.GROUPS[page.group]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if not narrow and group != page.title:
-            st.markdown(f":gray[{group} ·]", width="content")
-        st.title(page.title, anchor=False, width="content")
-        if narrow:  # at once: a list that asks for a run would wait for long work
-            with st.popover(words.ALL_PAGES, type=appearance.quiet_button(), key=f"all pages {page.address}"):
-                _list(*pages.GROUPS)
+        if narrow or group == page.title:
+            st.title(page.title, anchor=False, width="content")
         else:
-            _all_pages(page)
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
+                st.markdown(f":small[:gray[{group} ·]]", width="content")
+                st.title(page.title, anchor=False, width="content")
+        if narrow:
+            with st.popover(words.ALL_PAGES, type=appearance.quiet_button()):
+                _pages()
         model = f"Model: {_model()}" if page.runs else ""
         if narrow:  # what stands here takes room from the picture
             place, before = st.empty(), f"{page.purpose} "
@@ -46,24 +46,11 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
         return st.container(width="content")
 
 
-@st.fragment
-def _all_pages(page: Page) -> None:
-    """Draw the button that lists all pages, which are sent once it is pressed."""
-    key = f"all pages {page.address}"  # closed on the page that was chosen
-    with st.popover(words.ALL_PAGES, type=appearance.quiet_button(), key=key, on_change="rerun") as listed:
-        if listed.open:
-            groups = list(pages.GROUPS)
-            with st.container(horizontal=True, gap="medium", vertical_alignment="top"):
-                for some in (groups[:2], groups[2:]):
-                    with st.container(width=COLUMN, gap="xsmall"):
-                        _list(*some)
-
-
-def _list(*groups: str) -> None:
-    """List the pages of groups, each with its purpose."""
-    for group in groups:
+def _pages() -> None:
+    """List all pages by their groups, each with its purpose."""
+    for group, listed in pages.GROUPS.items():
         st.markdown(f"**{group}**")
-        for page in pages.GROUPS[group]:
+        for page in listed:
             st.page_link(pages.FILES[page.address], label=page.title, icon=f":material/{page.icon}:")
             st.caption(page.purpose)
 

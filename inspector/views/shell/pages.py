@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -33,12 +32,6 @@ def navigation() -> Page:
     page = _menu(marked)
     group = PAGES[page.url_path].group
     return page if group == marked else _menu(group)
-
-
-def missing(url: str | None, *, base: str = "") -> bool:
-    """Return True if an address on this server names no page. base: the path under which the server serves."""
-    path = urlsplit(url or "").path.strip("/")
-    return path.removeprefix(base.strip("/")).strip("/") not in PAGES
 
 
 def _menu(marked: str) -> Page:

@@ -128,7 +128,6 @@ class Player:
             type="primary",
             key="play",
             on_click=self._press,
-            shortcut="P",
         )
         st.button(words.BACK, icon=":material/skip_previous:", on_click=self._walk, args=(-1,), shortcut="B")
         st.button(words.NEXT, icon=":material/skip_next:", on_click=self._walk, args=(1,), shortcut="N")

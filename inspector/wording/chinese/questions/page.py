@@ -78,7 +78,7 @@ def here(questions: int) -> str:
     return f"相关问题（{questions}）"
 
 
-INVITATION = "初次使用？从五个问题开始"
+INVITATION = "初次使用？五个问题"
 ON_THIS_VIEW = "当前画面回答"
 ON_THIS_PAGE = "本页相关问题"
 EVERY = "全部问题"

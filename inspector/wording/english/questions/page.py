@@ -82,7 +82,7 @@ def here(questions: int) -> str:
     return f"Questions ({questions})"
 
 
-INVITATION = "New here? Start with five questions"
+INVITATION = "New here? Five questions"
 ON_THIS_VIEW = "What you see answers"
 ON_THIS_PAGE = "On this page"
 EVERY = "All questions"
