@@ -40,7 +40,7 @@ body:has(.stElementContainer) > #coming {{ display: none }}
 </style>
 <div id="coming"><h1>{title}</h1><p>{purpose}</p><p>{loading}</p></div>
 <div id="root"></div>"""
-"""What stands over Streamlit's frame until the frame has something to show."""
+"""Words over Streamlit's frame until the frame has something to show."""
 
 
 def scripts(widgets: Iterable[str], *, folder: Path = STATIC / "static/js") -> list[str]:
