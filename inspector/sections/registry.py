@@ -20,7 +20,7 @@ class Page:
     """A page. address: of its link, "" of the first. group: of the menu; icon: a name of Material Symbols.
 
     board: a view with code of its own, whose pictures are touched; else a page of sections. reads: it shows the
-    reader's text, and the sidebar has a place on it.
+    reader's text; runs: it asks the reader's model. The sidebar has what the page reads and runs.
     """
 
     address: str
@@ -28,6 +28,7 @@ class Page:
     icon: str
     board: bool = True
     reads: bool = True
+    runs: bool = True
 
     @property
     def title(self) -> str:
@@ -38,6 +39,11 @@ class Page:
     def purpose(self) -> str:
         """The line that says what the page is for."""
         return words.PURPOSES[self.address]
+
+
+def _streams(subject: Subject) -> Sequence[str]:
+    """Return the streams of the recorded text, none where no text is."""
+    return () if subject.recording is None else subject.recording.streams
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class Sections:
     sections: tuple[Section, ...]
     opening: str = ""
     need: Need | None = None
-    streams: Callable[[Subject], Sequence[str]] = lambda subject: subject.trace.streams
+    streams: Callable[[Subject], Sequence[str]] = _streams
     stream_name: str = "stream"
     links: tuple[Link, ...] = ()
 
@@ -99,9 +105,9 @@ PAGES = {
         Page("questions", "learn", "quiz"),
         Page("tokens", "learn", "text_fields", board=False),
         Page("batch", "learn", "view_list", board=False),
-        Page("lab", "learn", "science", reads=False),
-        Page("training", "learn", "timeline", board=False, reads=False),
-        Page("atlas", "corpus", "map", board=False),
+        Page("lab", "learn", "science", reads=False, runs=False),
+        Page("training", "learn", "timeline", board=False, reads=False, runs=False),
+        Page("atlas", "corpus", "map", board=False, reads=False),
     )
 }
 

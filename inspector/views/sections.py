@@ -105,7 +105,8 @@ def show_page(
     if len(below) > 1:
         chosen = below[controls.bar(page.asks, list(below), "section", words=lambda id: below[id].title)]
     with nullcontext() if chosen.need else top:  # a line that names a stand-in stands under the bar that asked for it
-        subject = (make or (of_text if registry.PAGES[address].reads else of_course))(page.need_of(chosen))
+        text = registry.PAGES[address].reads and not (_is_course(chosen, page) and session.nothing_to_read())
+        subject = (make or (of_text if text else of_course))(page.need_of(chosen))
         if subject is None:
             return None
         subject = replace(
@@ -155,9 +156,19 @@ def of_text(need: Need | None) -> Subject:
     return session.subject(shown.trace, shown.loaded)
 
 
+def of_model(need: Need) -> Subject:
+    """Take the model that the reader chose, or one that can do what the page needs; no text is read."""
+    return session.subject(None, stand_in.loaded(need.cannot, can=need.can, instead=need.instead))
+
+
 def of_course(need: Need | None) -> Subject:
     """Make the subject of a course, which is the same whatever the reader's text."""
     return Subject(None, cache=caching.cached, load=session.load)
+
+
+def _is_course(section: Section, page: registry.Sections) -> bool:
+    """Return True if nothing on a page in this section speaks of a text."""
+    return section.about == "course" and not page.opening and page.need_of(section) is None
 
 
 def _why_not(need: Need) -> str:

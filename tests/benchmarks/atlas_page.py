@@ -79,7 +79,7 @@ def clicks(model: Path) -> list[float]:
         page.get_by_role("button", name="Look").click()
         page.get_by_role("button", name="Load").click()
         page.get_by_text("Exact on this text").first.wait_for(timeout=60_000)
-        page.get_by_test_id("stTopNav").get_by_role("button", name="Corpus").click()
+        page.get_by_test_id("stTopNav").get_by_role("button", name="Many texts").click()
         page.get_by_role("menuitem", name="Atlas").click()
         canvas = page.get_by_test_id("stBidiComponentIsolated").locator("canvas").first
         canvas.wait_for(timeout=60_000)

@@ -41,9 +41,9 @@ WORDS = (  # none in the page's prose; so long that chance writes none into a pi
 )
 FILLING = ("the", "cat", "sat", "on", "a", "mat", "and", "wanted", "milk", "from", "some", "big", "river", "bank")
 PAGES = {  # by their groups in the navigation; the Lab and Generate are acts of their own
-    "Read": ("Attention", "Compare", "What if"),
-    "Inside": ("LayerNorm", "Positions", "Costs"),
-    "Learn": ("Training",),
+    "Attention": ("Attention", "Compare", "What if"),
+    "Inside the model": ("LayerNorm", "Positions", "Costs"),
+    "Learning": ("Training",),
 }
 READERS, WRITERS = ("minilm", "minilm-own", "mini-bert", "own-encoder"), ("translator", "own-decoder")
 IDLE = ".stApp[data-test-script-state='notRunning']"
@@ -172,7 +172,7 @@ class Visitor:
             await cells.nth(self.chance.randrange(count)).click(force=True)
 
     async def _lab(self) -> None:
-        await self.page.get_by_test_id("stTopNav").get_by_role("button", name="Learn").click()
+        await self.page.get_by_test_id("stTopNav").get_by_role("button", name="Learning").click()
         await self.page.get_by_role("menuitem", name="Lab").click()
         await self.page.get_by_role("button", name="Start", exact=True).click()
         await self.page.wait_for_timeout(1000 * self.chance.uniform(1, 12))

@@ -42,7 +42,7 @@ PAGES = {
     "/positions": ".js-plotly-plot",
     "/costs": ".js-plotly-plot",
     "/time": ".js-plotly-plot",
-    "/questions": "[data-testid=stBaseButton-tertiary]",
+    "/questions": "text=Guess first",
     "/tokens": "canvas, .js-plotly-plot",
     "/batch": "canvas",
     "/lab": "text=Nothing is trained yet",
@@ -50,11 +50,11 @@ PAGES = {
     "/atlas": "canvas",
 }
 GROUPS = {
-    "Read": ("Attention", "Compare", "Scores", "What if"),
-    "Inside": ("Block", "LayerNorm", "Positions", "Costs"),
-    "Write": ("Generate", "Time"),
-    "Learn": ("Questions", "Tokens", "Batch", "Lab", "Training"),
-    "Corpus": ("Atlas",),
+    "Attention": ("Attention", "Compare", "Scores", "What if"),
+    "Inside the model": ("Block", "LayerNorm", "Positions", "Costs"),
+    "Writing": ("Generate", "Time"),
+    "Learning": ("Questions", "Tokens", "Batch", "Lab", "Training"),
+    "Many texts": ("Atlas",),
 }
 # Notes what is sent to the server; whatever is sent asks for a run of the page.
 NOTE = """() => {

@@ -18,6 +18,7 @@ from playwright.sync_api import Page, expect
 import inspector
 import models
 from inspector import record
+from inspector.wording.english.pages import PURPOSES
 from models import LoadedModel
 from tests.browser.conftest import PAGES, lent, rests, turn_to, visit
 from tests.browser.drawing import SAID, frame, point, tooltip
@@ -207,3 +208,22 @@ def test_a_click_in_a_hybrids_grid_opens_the_models_layer(page: Page, server: An
     expect(page).to_have_url(re.compile("layer=1&head=2"))
     expect(page.get_by_text("Layer 1, head 2", exact=True).first).to_be_visible()
     expect(page.get_by_role("gridcell", selected=True)).to_have_accessible_name(re.compile("^layer 1, head 2,"))
+
+
+def test_the_open_page_is_marked_and_an_unknown_address_says_so(page: Page, server: Any) -> None:
+    visit(page, server, "/layernorm")
+    menu = page.get_by_test_id("stTopNav")
+    marked = menu.locator("strong")
+    expect(marked).to_have_text("Inside the model")
+    turn_to(page, "Questions")
+    expect(marked).to_have_text("Learning")
+    menu.get_by_role("button", name="Learning").click()
+    expect(page.get_by_role("menuitem", name="Questions")).to_have_attribute("aria-current", "page")
+    expect(page.get_by_role("menuitem", name="Lab")).to_have_accessible_description(PURPOSES["lab"])
+    page.keyboard.press("Escape")
+
+    page.goto(f"{server.url}/<b>nosuchpage?layer=2")
+    expect(page.get_by_text("There is no page at this address. You see Attention")).to_be_visible()
+    assert "nosuchpage" not in page.get_by_test_id("stMain").inner_text()
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_text("There is no page at this address.")).to_have_count(0)

@@ -10,6 +10,7 @@ from tests.browser.conftest import Server, rests, visit, without_errors
 
 def test_guess_answer_see_it_on_its_page_and_back(page: Page, server: Server) -> None:
     visit(page, server, "/questions")
+    page.get_by_role("button", name="All questions").click()
     page.get_by_role("button", name="If W_Q = W_K, is the attention matrix symmetric").click()
     expect(page.get_by_role("heading", name="27.")).to_be_visible()
     expect(page.get_by_role("link", name="See it on")).to_have_count(0)

@@ -40,8 +40,9 @@ EXAMPLES = {
 
 
 def first(subject: Subject) -> str:
-    """Return the example in the language of the text."""
-    chinese = any("\u3400" <= letter <= "\u9fff" for letter in subject.trace.text[:LONGEST])
+    """Return the example in the language of the text, the English one without a text."""
+    text = "" if subject.recording is None else subject.recording.text[:LONGEST]
+    chinese = any("\u3400" <= letter <= "\u9fff" for letter in text)
     return EXAMPLES[words.CHINESE if chinese else words.ENGLISH]
 
 

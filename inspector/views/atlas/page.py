@@ -24,7 +24,7 @@ def opened(need: Need | None) -> Subject:
     asked = link.text("atlas", pattern=atlas_keys.PATTERN)
     atlas_keys.take(asked)
     keys = atlas_keys.held()
-    subject = sections.of_text(replace(need, can=lambda loaded: bool(library.of(loaded, keys=keys).atlases)))
+    subject = sections.of_model(replace(need, can=lambda loaded: bool(library.of(loaded, keys=keys).atlases)))
     shelf = library.of(subject.model, keys=keys)
     for problem in shelf.problems:
         problems.show(problem)

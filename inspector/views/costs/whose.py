@@ -75,7 +75,7 @@ def _pasted() -> Configuration | None:
             placeholder=words.NAMED,
             bind=link.bind_words("named", default="", most=link.MAX_NAME),
         )
-        asked = st.form_submit_button(words.COUNT_IT, type=appearance.main_button())
+        asked = st.form_submit_button(appearance.on_accent(words.COUNT_IT)[0], type="primary")
     tokens = _length()
     state = st.session_state
     if asked:

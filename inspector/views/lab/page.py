@@ -151,9 +151,8 @@ picture, choices = st.columns([3, 2], gap="medium")
 with choices:
     experiment = settings.draw(presets)
 state = st.session_state
-started = start.button(
-    "Start", type=appearance.main_button(), icon=":material/play_arrow:", disabled=experiment is None
-)
+label, icon = appearance.on_accent("Start", ":material/play_arrow:", disabled=experiment is None)
+started = start.button(label, type="primary", icon=icon, disabled=experiment is None, key="lab_start")
 if experiment is not None:
     estimate.caption(
         f"About {max(1, round(experiment.expected_seconds))} s on one idle core, longer on a busy one. Stop, or any "

@@ -157,11 +157,13 @@ def _presets(experiment: Experiment | None) -> None:
     with st.container(horizontal=True, gap="small"):
         for preset in PRESETS:
             if preset.topic == topic:
+                taken = preset is chosen
+                label, icon = appearance.on_accent(preset.name, ":material/check:") if taken else (preset.name, None)
                 st.button(
-                    preset.name,
+                    label,
                     key=f"preset {preset.name}",
-                    type=appearance.main_button() if preset is chosen else "secondary",
-                    icon=":material/check:" if preset is chosen else None,
+                    type="primary" if taken else "secondary",
+                    icon=icon,
                     on_click=_take,
                     args=(preset,),
                 )

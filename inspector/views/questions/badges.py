@@ -22,8 +22,9 @@ def words_of(question: Question, verdict: Verdict, words: ModuleType) -> str:
     return said
 
 
-def inline(question: Question, judged: str, words: ModuleType) -> str:
-    """Write a verdict's badge into a line of Markdown."""
-    icon, colour = LOOKS[judged]
+def sign(question: Question, judged: str | None, words: ModuleType) -> tuple[str, str]:
+    """Return a verdict's icon and words for a row of the list; judged: None while the question was not measured."""
+    if judged is None:
+        return ":material/circle:", ""
     said = words.UNMEASURED if judged == "failed" else words_of(question, judged, words)  # type: ignore[arg-type]
-    return f":{colour}-badge[{icon} {said}]"
+    return LOOKS[judged][0], said

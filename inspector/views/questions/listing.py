@@ -16,11 +16,37 @@ from inspector.views.questions.reader import Reader
 from inspector.views.shell import appearance, link, problems, progress
 
 MOST_LETTERS = 60
+ALL = "all"  # in the link, in place of a theme
 _SPOKEN = {"√": " square root 根号 开方"}  # what a reader types for a sign
 
 
-def show(reader: Reader, words: ModuleType, language: Language) -> None:
-    """Draw the list; pressed, Settle all measures every question in it, one after the other."""
+def theme() -> str:
+    """Return the theme whose questions are listed, ALL for every theme; "" while the list is closed."""
+    asked = link.choice("theme", default="", options=["", ALL, *(theme.id for theme in THEMES if theme.questions)])
+    if not asked and "search" in st.query_params:  # a search is made in the list
+        link.assign("theme", ALL)
+        return ALL
+    return asked
+
+
+def way(words: ModuleType) -> None:
+    """Draw the button that opens the list."""
+
+    def open_list() -> None:
+        link.assign("q", None)
+        link.assign("theme", theme() or ALL)
+
+    st.button(
+        words.ALL_QUESTIONS,
+        icon=":material/list:",
+        type="tertiary",
+        key="all questions",
+        on_click=open_list,
+    )
+
+
+def show(theme: str, reader: Reader, words: ModuleType, language: Language) -> None:
+    """Draw the list of a theme, or of all; pressed, Settle all measures every question in it, one after the other."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         typed = st.text_input(
             words.SEARCH,
@@ -32,34 +58,33 @@ def show(reader: Reader, words: ModuleType, language: Language) -> None:
             persist_state="session",
             width=260,
         )
-        theme = _theme(words, language)
-        pressed = st.button(words.SETTLE, icon=":material/done_all:", type=appearance.main_button(), key="settle all")
+        _themes(theme, words, language)
+        label, icon = appearance.on_accent(words.SETTLE, ":material/done_all:")
+        pressed = st.button(label, icon=icon, type="primary", key="settle all")
     found = {
         one.id: [question for question in one.questions if _fits(question, one.name, typed or "")]
         for one in THEMES
-        if theme in ("", one.id)
+        if theme in (ALL, one.id)
     }
     listed = [question for questions in found.values() for question in questions]
     place = st.empty()
-    _count(listed, reader, words, filtered=bool(theme or (typed or "").strip()))
+    _count(listed, reader, words, filtered=theme != ALL or bool((typed or "").strip()))
     if not listed:
         st.text(words.NO_MATCH)
         st.button(words.SHOW_ALL, on_click=_clear, key="show all")
     for one in THEMES:
         if found.get(one.id):
             st.subheader(one.name.of(language), anchor=False)
-            half = (len(found[one.id]) + 1) // 2
-            for column, rows in zip(st.columns(2), (found[one.id][:half], found[one.id][half:]), strict=True):
-                with column.container(gap="xxsmall"):
-                    for question in rows:
-                        _row(question, reader, words, language)
+            with st.container(gap="xxsmall"):
+                for question in found[one.id]:
+                    _row(question, reader, words, language)
     if pressed:
         _settle(listed, reader, words, place)
 
 
-def _theme(words: ModuleType, language: Language) -> str:
-    names = {"": words.ALL_THEMES, **{theme.id: theme.name.of(language) for theme in THEMES if theme.questions}}
-    theme = link.choice("theme", default="", options=list(names))
+def _themes(theme: str, words: ModuleType, language: Language) -> None:
+    """Draw the choice of a theme."""
+    names = {ALL: words.ALL_THEMES, **{theme.id: theme.name.of(language) for theme in THEMES if theme.questions}}
     key = f"theme {theme} {language}"
     st.selectbox(
         words.THEME,
@@ -67,15 +92,14 @@ def _theme(words: ModuleType, language: Language) -> str:
         list(names).index(theme),
         format_func=names.__getitem__,
         key=key,
-        on_change=lambda: link.assign("theme", st.session_state[key] or None),
+        on_change=lambda: link.assign("theme", st.session_state[key]),
         width=260,
     )
-    return theme
 
 
 def _clear() -> None:
     st.session_state["search"] = ""
-    link.assign("theme", None)
+    link.assign("theme", ALL)
 
 
 def _fits(question: Question, theme: object, typed: str) -> bool:
@@ -103,9 +127,10 @@ def _count(listed: list[Question], reader: Reader, words: ModuleType, *, filtere
 
 def _row(question: Question, reader: Reader, words: ModuleType, language: Language) -> None:
     verdict = reader.settled(question.number)
-    badge = "" if verdict is None else f" {badges.inline(question, verdict[0], words)}"
+    icon, said = badges.sign(question, None if verdict is None else verdict[0], words)
     st.button(
-        f":gray[{question.number}] {plain(question.asked.of(language))}{badge}",
+        f":gray[{question.number}] {plain(question.asked.of(language))} :gray[{said}]",
+        icon=icon,
         key=f"question {question.number}",
         type="tertiary",
         on_click=link.assign,

@@ -11,7 +11,7 @@ import streamlit as st
 from inspector.plots import questions as draw
 from inspector.questions.asking import Answer
 from inspector.questions.filled import filled, lines_of, needed, shown
-from inspector.questions.index import BY_NUMBER
+from inspector.questions.index import BY_NUMBER, FIRST
 from inspector.questions.record.both import Language
 from inspector.questions.record.picture import Heatmap, Picture
 from inspector.questions.record.question import ClaimPart, Question, Verdict
@@ -22,20 +22,25 @@ from inspector.views.components import width
 from inspector.views.figures import chart, matrix, save
 from inspector.views.questions import badges, whole
 from inspector.views.questions.reader import Reader
-from inspector.views.shell import appearance, asked_here, available_models, link, pages, problems
+from inspector.views.shell import asked_here, available_models, link, pages, problems
 
 GUESSES: tuple[Verdict, ...] = get_args(Verdict)
 _SHOWN = "shown"  # in place of a guess
+ROOM = 720  # pixels: a line of large type that is read without turning the head
 
 
-def show(question: Question, reader: Reader, words: ModuleType, language: Language) -> None:
-    """Draw the question, and its answer once the reader guessed or asked for it."""
-    st.header(plain(words.heading(question.number, question.asked.of(language))), anchor=False)
-    st.markdown(f"**{words.SAID}** {plain(question.claim.of(language))}")
+def show(question: Question, reader: Reader, words: ModuleType, language: Language, *, alone: bool) -> None:
+    """Draw the question in the middle, and its answer once the reader guessed or asked for it.
+
+    alone: no path leads on from the question, so a button does.
+    """
     guess = _guesses().get(question.number)
     if guess is None:
-        _ask(question, words)
+        with st.container(horizontal_alignment="center"), st.container(width=ROOM):
+            _ask(question, words, language, alone=alone)
         return
+    st.header(plain(words.heading(question.number, question.asked.of(language))), anchor=False)
+    st.markdown(f"**{words.SAID}** {plain(question.claim.of(language))}")
     try:
         with st.container(), st.spinner(words.MEASURING):
             answer = reader.answer(question, words)
@@ -51,6 +56,8 @@ def show(question: Question, reader: Reader, words: ModuleType, language: Langua
     with verdict:
         _verdict(answer, reader, words, language)
         _guessed(answer, guess, words)
+        if alone:
+            _another(question, words)
     with claim:
         parts(question.parts, answer, words, language)
         _see(answer, words)
@@ -93,23 +100,51 @@ def _guesses() -> dict[int, str]:
     return guesses
 
 
-def _ask(question: Question, words: ModuleType) -> None:
-    st.markdown(f"**{words.GUESS}**")
+def another(than: int | None = None) -> Question:
+    """Return the question that comes next: those for beginners, then all by number, what was guessed left out.
+
+    than: the number of the question that is open.
+    """
+    order = list(dict.fromkeys((*FIRST, *BY_NUMBER)))
+    at = 0 if than is None else order.index(than) + 1
+    order = order[at:] + order[:at]
+    return BY_NUMBER[next((number for number in order if number not in _guesses()), order[0])]
+
+
+def _another(question: Question, words: ModuleType) -> None:
+    st.button(
+        words.ANOTHER,
+        icon=":material/arrow_forward:",
+        type="tertiary",
+        key="another",
+        on_click=link.assign,
+        args=("q", another(question.number).number),
+    )
+
+
+def _ask(question: Question, words: ModuleType, language: Language, *, alone: bool) -> None:
+    """Draw the question, what people say in large type, and the guesses."""
+
+    def take(guess: str) -> None:
+        _guesses()[question.number] = guess
+        link.assign("q", question.number)
+
+    st.header(plain(words.heading(question.number, question.asked.of(language))), anchor=False)
+    st.title(plain(question.claim.of(language)), anchor=False)
+    st.markdown(words.GUESS)
+    for column, guess in zip(st.columns(len(GUESSES), gap="small"), GUESSES, strict=True):
+        key = f"guess {guess} {question.number}"
+        column.button(words.GUESSES[guess], key=key, width="stretch", on_click=take, args=(guess,))
     with st.container(horizontal=True, gap="small"):
-        for guess in GUESSES:
-            st.button(
-                words.GUESSES[guess],
-                key=f"guess {guess} {question.number}",
-                on_click=_guesses().update,
-                args=({question.number: guess},),
-            )
         st.button(
             words.JUST_SHOW,
             key=f"show {question.number}",
-            type=appearance.quiet_button(),
-            on_click=_guesses().update,
-            args=({question.number: _SHOWN},),
+            type="tertiary",
+            on_click=take,
+            args=(_SHOWN,),
         )
+        if alone:
+            _another(question, words)
 
 
 def _guessed(answer: Answer, guess: str, words: ModuleType) -> None:
@@ -182,8 +217,8 @@ def _see(answer: Answer, words: ModuleType) -> None:
         return
     page, given = asked_here.address(answer.question), dict(see.state)
     instead = ""
-    reads = PAGES[page].reads and "model" not in given
-    if reads and answer.stands_in and answer.measured_on in available_models.ids():
+    asks = PAGES[page].runs and "model" not in given
+    if asks and answer.stands_in and answer.measured_on in available_models.ids():
         given |= {"model": str(answer.measured_on), "text": answer.text}
         instead = available_models.name(str(answer.measured_on))
     label = words.see(PAGES[page].title, instead)
@@ -264,23 +299,3 @@ def _numbers(answer: Answer, reader: Reader, words: ModuleType, language: Langua
 def _published(question: Question, name: str, words: ModuleType, language: Language) -> str:
     found = question.published.get(name)
     return "" if found is None else plain(words.published(found.value, found.of.of(language)))
-
-
-# --- the way on -------------------------------------------------------------------------------------------------------
-
-
-def ways(number: int, words: ModuleType) -> None:
-    """Draw the buttons to all questions, and to the one before and after."""
-    numbers = sorted(BY_NUMBER)
-    at = numbers.index(number)
-    st.button(words.ALL_QUESTIONS, icon=":material/list:", key="all questions", on_click=link.assign, args=("q", None))
-    for label, by, icon in ((words.PREVIOUS, -1, "chevron_left"), (words.NEXT, 1, "chevron_right")):
-        there = 0 <= at + by < len(numbers)
-        st.button(
-            label,
-            icon=f":material/{icon}:",
-            key=f"question by {by}",
-            disabled=not there,
-            on_click=link.assign,
-            args=("q", numbers[at + by] if there else number),
-        )

@@ -11,14 +11,14 @@ from inspector.views.questions.reader import Reader
 from inspector.views.shell import languages, link, problems, recording_notes
 
 link.parameters("q", "lang", "theme", *path.PARAMETERS)
-last = max(BY_NUMBER)
-number = link.number("q", default=None, first=1, last=last)
+number = link.number("q", default=None, first=1, last=max(BY_NUMBER))
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     ways = st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch")
     beside = st.container(horizontal=True, gap="small", width="content")
     language = languages.switch("Language / 语言")
 words = languages.WORDS[language]
 way = path.now()
+theme = listing.theme() if number is None and way is None else ""
 link.publish()
 try:
     reader = Reader.now()
@@ -27,20 +27,20 @@ except ValueError as error:
     st.stop()
 if reader.at_hand:
     recording_notes.badge(reader.model)
-making = st.empty()
-with beside:
-    sheet.show(reader, words, language, making)
 if way is not None:
     path.show(way, number, language)
-if number in BY_NUMBER:
-    with ways:
-        opened.ways(number, words)
-    opened.show(BY_NUMBER[number], reader, words, language)
-else:
-    if number is not None:
-        st.text(words.unknown(number, last))
+    if number in BY_NUMBER:
+        opened.show(BY_NUMBER[number], reader, words, language, alone=False)
+elif theme:
+    making = st.empty()
+    with beside:
+        sheet.show(reader, words, language, making)
     ways.header(words.count(len(QUESTIONS)), anchor=False)
-    st.caption(words.ABOUT)
-    listing.show(reader, words, language)
     path.editor(language)
-at_top_of(str(number))
+    listing.show(theme, reader, words, language)
+else:
+    question = BY_NUMBER[number] if number in BY_NUMBER else opened.another()
+    with ways:
+        listing.way(words)
+    opened.show(question, reader, words, language, alone=True)
+at_top_of(f"{number} {bool(theme)}")

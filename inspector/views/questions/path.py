@@ -11,7 +11,7 @@ from inspector.questions import path as paths
 from inspector.questions.index import BY_NUMBER
 from inspector.questions.path import Path, Step
 from inspector.questions.record.both import LANGUAGES, Language
-from inspector.views.shell import appearance, link
+from inspector.views.shell import link
 from inspector.wording import in_language
 
 PARAMETERS = ("path", "path_words")  # which the page declares
@@ -53,7 +53,7 @@ def show(path: Path, number: int | None, language: Language) -> None:
                 before, after = path.numbers[:at], path.numbers[at + 1 :]
                 _to(words.PREVIOUS, before[-1] if before else None, key="path previous")
                 _to(words.NEXT, after[0] if after else None, key="path next")
-            st.button(words.LEAVE, key="path leave", type=appearance.quiet_button(), on_click=_leave)
+            st.button(words.LEAVE, key="path leave", type="tertiary", on_click=_leave)
 
 
 def editor(language: Language) -> None:

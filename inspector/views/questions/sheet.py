@@ -12,7 +12,7 @@ from inspector.export import questions_sheet
 from inspector.questions.index import QUESTIONS
 from inspector.questions.record.both import Language
 from inspector.views.questions.reader import Reader
-from inspector.views.shell import appearance, downloads, problems, progress
+from inspector.views.shell import downloads, problems, progress
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -32,7 +32,7 @@ def show(reader: Reader, words: ModuleType, language: Language, place: DeltaGene
         own.PREPARE,
         icon=":material/print:",
         help=own.PREPARE_HINT,
-        type=appearance.quiet_button(),
+        type="tertiary",
         key=f"prepare sheet {language}",
     ):
         _make(reader, words, language, place, made_of)

@@ -1,13 +1,15 @@
 """Streamlit's own scripts, styles and fonts, of which a visitor's first page waits for a hundred files.
 
 They are served from memory, compressed once. The scripts of the widgets that every page has are named to the browser
-together with the page, so that it fetches them while it starts and not one after the other as the widgets come.
+together with the page, so that it fetches them while it starts and not one after the other as the widgets come. Title
+and purpose of the page are written into it, and stand until there is more to see.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gzip
+import html
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
@@ -16,7 +18,9 @@ from typing import TYPE_CHECKING
 
 import streamlit
 
+from inspector.sections.registry import PAGES
 from inspector.views.components import files
+from inspector.wording import pages as words
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -27,6 +31,16 @@ EVERYWHERE = ("BidiComponent", "Selectbox", "TextArea", "Button", "ButtonGroup",
 LEVEL = 6  # of compression: 9 takes twice as long for one part in a hundred
 _KEPT = "/static/"
 _ASKS_FOR_A_PART = {b"range", b"if-range", b"if-none-match", b"if-modified-since"}
+_OF_BODY = {b"content-length", b"etag", b"last-modified"}
+_ROOT = b'<div id="root"></div>'
+_COMING = """<style>
+#coming {{ position: fixed; inset: 0; z-index: 1; padding: 15vh 10vw; pointer-events: none; color-scheme: light dark;
+  background: Canvas; color: CanvasText; font: 1rem/1.6 system-ui, sans-serif }}
+body:has(.stElementContainer) > #coming {{ display: none }}
+</style>
+<div id="coming"><h1>{title}</h1><p>{purpose}</p><p>{loading}</p></div>
+<div id="root"></div>"""
+"""Words over Streamlit's frame until the frame has something to show."""
 
 
 def scripts(widgets: Iterable[str], *, folder: Path = STATIC / "static/js") -> list[str]:
@@ -67,7 +81,10 @@ class Assets:
         path, compressed = scope["path"], b"gzip" in dict(scope["headers"]).get(b"accept-encoding", b"")
         of_component = files.read(path)
         if not (_is_plain(scope) and (of_component is not None or path.startswith(_KEPT))):
-            await self.app(scope, receive, self._with_links(send))
+            if b"text/html" in dict(scope["headers"]).get(b"accept", b""):  # words are put into the page
+                headers = [header for header in scope["headers"] if header[0] != b"accept-encoding"]
+                scope = {**scope, "headers": headers}
+            await self.app(scope, receive, self._with_page(send, path))
             return
         if (path, compressed) not in self.kept:
             answer = await self._whole(scope, receive) if of_component is None else _script(of_component)
@@ -90,17 +107,37 @@ class Assets:
         await self.app(scope, receive, collect)
         return answer
 
-    def _with_links(self, send: Send) -> Send:
-        """Give a `send` that names the scripts in the answer that is a page."""
+    def _with_page(self, send: Send, path: str) -> Send:
+        """Give a `send` that names the scripts in the answer that is a page, and writes into it which page comes."""
+        page: list[Message] = []
 
         async def sent(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = list(message["headers"])
-                if any(name == b"content-type" and value.startswith(b"text/html") for name, value in headers):
-                    message = {**message, "headers": [*headers, self.ahead]}
-            await send(message)
+            if not page and not (message["type"] == "http.response.start" and _is_html(message)):
+                await send(message)
+                return
+            page.append(message)
+            if message["type"] != "http.response.body" or message.get("more_body"):
+                return
+            body = b"".join(part.get("body", b"") for part in page[1:]).replace(_ROOT, coming(path))
+            headers = [(name, value) for name, value in page[0]["headers"] if name not in _OF_BODY or not body]
+            if body:  # none is sent to HEAD
+                headers.append((b"content-length", str(len(body)).encode()))
+            await send({**page[0], "headers": [*headers, self.ahead]})
+            await send({**message, "body": body})
 
         return sent
+
+
+def coming(path: str) -> bytes:
+    """Write what is seen until there is more: title and purpose of the page at a path."""
+    page = PAGES.get(path.rstrip("/").rpartition("/")[2], PAGES[""])
+    texts = {"title": page.title, "purpose": page.purpose, "loading": words.LOADING}
+    return _COMING.format(**{name: html.escape(text) for name, text in texts.items()}).encode()
+
+
+def _is_html(start: Message) -> bool:
+    """Return True if an answer that starts is a page."""
+    return any(name == b"content-type" and value.startswith(b"text/html") for name, value in start["headers"])
 
 
 def _is_plain(scope: Scope) -> bool:

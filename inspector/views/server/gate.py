@@ -19,6 +19,7 @@ import streamlit
 from streamlit import config, runtime
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from inspector.sections.registry import PAGES
 from inspector.views.server import frames, peer
 from models import settings
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _RETRY = 15  # seconds until a visitor who found no place is asked in again
 _CORE, _NEEDED = "_stcore", {"health", "host-config", "upload_file", "bidi-components"}
 _UNUSED = {"auth", "oauth2callback", "component", "app"}
+UNKNOWN = "unknown"  # in the link of the first page: a reader asked for a page that there is not
+_FILES = {"static", "media", _CORE}
 _REFUSED = 1008  # websocket close code: policy violation
 _FULL = """<!doctype html>
 <html lang="en">
@@ -146,6 +149,9 @@ class Gate:
         elif self._room(peer.address(scope, self.rules.proxies)) == 0 and "text/html" in peer.header(scope, b"accept"):
             page = _FULL.format(sessions=self.rules.sessions, retry=_RETRY)
             await _text(send, 503, page, kind=b"text/html", further=[(b"retry-after", str(_RETRY).encode())])
+        elif _is_unknown(scope):
+            query = b"&".join(filter(None, (scope.get("query_string", b""), f"{UNKNOWN}=page".encode())))
+            await _text(send, 307, "", further=[(b"location", f"{_base()}/?".encode() + query)])
         else:
             await self.app(scope, receive, send)
 
@@ -158,8 +164,7 @@ class Gate:
 
     def _is_needed(self, path: str) -> bool:
         """Return True for what a page asks for; Streamlit serves more: log-ins, an API for agents, old components."""
-        base = config.get_option("server.baseUrlPath").strip("/")
-        first, _, rest = path.lstrip("/").removeprefix(f"{base}/").partition("/")
+        first, _, rest = _within(path).partition("/")
         if first == _CORE:
             name = rest.partition("/")[0]
             return name in _NEEDED or (name == "metrics" and self.rules.metrics)
@@ -176,6 +181,25 @@ class Gate:
             await send(message)
 
         return sent
+
+
+def _base() -> str:
+    """Return the path under which the server serves, with a slash before it; "" for none."""
+    base = config.get_option("server.baseUrlPath").strip("/")
+    return f"/{base}" if base else ""
+
+
+def _within(path: str) -> str:
+    """Return a path without the one under which the server serves, and without slashes around it."""
+    return f"{path}/".removeprefix(f"{_base()}/").strip("/")
+
+
+def _is_unknown(scope: Scope) -> bool:
+    """Return True if a browser asks for a page that there is not: Streamlit would say so in words of its own."""
+    path = _within(scope["path"])
+    first, last = path.partition("/")[0], path.rpartition("/")[2]
+    is_page = "text/html" in peer.header(scope, b"accept") and first not in _FILES and "." not in last
+    return is_page and path not in PAGES
 
 
 class Socket:

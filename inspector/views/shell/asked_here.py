@@ -24,25 +24,34 @@ def draw(place: DeltaGenerator, page: str) -> None:
     The index of questions brings the analysis, and torch with it, for which the page's frame does not wait.
     page: the address of the page.
     """
-    from inspector.questions.index import QUESTIONS
+    from inspector.questions.index import BY_NUMBER, FIRST, QUESTIONS
 
     if page == PAGE:
         return
+    language = languages.chosen()
+    words = languages.WORDS[language]
     here = [question for question in QUESTIONS if question.see is not None and address(question) == page]
-    words = languages.WORDS[languages.chosen()]
-    first = page == ""
-    if not here and not first:
+    listed: dict[str, dict[str, Question]]  # heading -> what stands before a question -> the question
+    if page == "":  # whoever is new comes here first
+        label = words.INVITATION
+        listed = {"": {f"{place}.": BY_NUMBER[number] for place, number in enumerate(FIRST, start=1)}}
+    elif here:
+        label = words.here(len(here))
+        listed = {
+            words.ON_THIS_VIEW: {f"{question.number} ·": question for question in here if _is_open(question)},
+            words.ON_THIS_PAGE: {f"{question.number} ·": question for question in here if not _is_open(question)},
+        }
+    else:
         return
-    label = words.invitation(len(QUESTIONS)) if first else words.here(len(here))
     with place.popover(label, icon=":material/quiz:", type=appearance.quiet_button(), key="asked here"):
-        shown = [question for question in here if _is_open(question)]
-        others = [question for question in here if question not in shown]
-        for heading, listed in ((words.ON_THIS_VIEW, shown), (words.ON_THIS_PAGE, others)):
-            if listed:
+        for heading, questions in listed.items():
+            if heading and questions:
                 st.markdown(f"**{heading}**")
-            for question in listed:
-                _link(f"{question.number} · {question.asked.of(languages.chosen())}", {"q": str(question.number)})
-        _link(words.EVERY if not first else words.count(len(QUESTIONS)), {})
+            for before, question in questions.items():
+                _link(f"{before} {question.asked.of(language)}", {"q": str(question.number)})
+        every = {"theme": "all", "lang": language}
+        link.lead(PAGE, every)  # the question that was open there before would stand in place of the list
+        _link(words.EVERY, every)
 
 
 def address(question: Question) -> str:

@@ -2,44 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from inspector.text import plain
-from inspector.views.shell import appearance, available_models
+from inspector.views.shell import appearance, available_models, pages
+from inspector.wording import pages as words
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
-    from streamlit.navigation.page import Page
+
+    from inspector.sections.registry import Page
 
 _PLACE = "header.place"  # in the session: where the model's name stands, and the words before it
 
 
-def draw(page: Page, purpose: str, *, with_model: bool, pages: Mapping[str, Sequence[Page]]) -> DeltaGenerator:
+def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
     """Draw the line; nothing has to be loaded for it. Returns the place at its end.
 
-    pages: by their groups, the pages that the line offers, for a window in which the navigation is hidden.
+    narrow: the window hides the menu, and the line offers the pages.
     """
+    group = words.GROUPS[page.group]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.title(page.title, anchor=False, width="content")
-        if pages:
-            with st.popover("Other pages", type=appearance.quiet_button()):
-                for group, listed in pages.items():
-                    st.markdown(f"**{group}**")
-                    for other in listed:
-                        st.page_link(other)
-        model = f"Model: {_model()}" if with_model else ""
-        if pages:  # what stands here takes room from the picture
-            place, before = st.empty(), f"{purpose} "
+        if narrow or group == page.title:
+            st.title(page.title, anchor=False, width="content")
         else:
-            st.markdown(purpose, width="stretch")
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
+                st.markdown(f":small[:gray[{group} ·]]", width="content")
+                st.title(page.title, anchor=False, width="content")
+        if narrow:
+            with st.popover(words.ALL_PAGES, type=appearance.quiet_button()):
+                _pages()
+        model = f"Model: {_model()}" if page.runs else ""
+        if narrow:  # what stands here takes room from the picture
+            place, before = st.empty(), f"{page.purpose} "
+        else:
+            st.markdown(page.purpose, width="stretch")
             place, before = st.empty(), ""
         st.session_state[_PLACE] = place, before
         if before or model:
             place.markdown(before + model, width="stretch" if before else "content")
         return st.container(width="content")
+
+
+def _pages() -> None:
+    """List all pages by their groups, each with its purpose."""
+    for group, listed in pages.GROUPS.items():
+        st.markdown(f"**{group}**")
+        for page in listed:
+            st.page_link(pages.FILES[page.address], label=page.title, icon=f":material/{page.icon}:")
+            st.caption(page.purpose)
 
 
 def name(what: str, title: str) -> None:

@@ -20,6 +20,8 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
+from inspector.views.server import gate
+from inspector.wording import pages as page_words
 from models.formatting import layers_in_words
 
 T = TypeVar("T", int, str)
@@ -47,6 +49,9 @@ def read(page: str, *, known_models: Sequence[str], default_text: Callable[[str]
     state = st.session_state
     if "link.problems" not in state:
         state["link.problems"], state["link.held"], state["link.clicked"] = [], {}, set()
+        if gate.UNKNOWN in st.query_params:
+            complain(page_words.NO_SUCH_PAGE)
+            del st.query_params[gate.UNKNOWN]
         model = st.query_params.get("model", known_models[0])
         if model not in known_models and model.partition("?")[0] not in known_models:
             complain(

@@ -2,12 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import streamlit as st
+
+from inspector.sections import registry
 from inspector.sections.registry import PAGES
 from inspector.wording import pages as words
 
+if TYPE_CHECKING:
+    from streamlit.navigation.page import Page
+
 VIEWS = Path(__file__).parents[1]
 FILES = {address: VIEWS / (address or "attention") / "page.py" for address in PAGES}
-GROUPS = {words.GROUPS[group]: tuple(pages) for group, pages in groupby(PAGES.values(), key=lambda page: page.group)}
+GROUPS: Mapping[str, tuple[registry.Page, ...]] = {
+    words.GROUPS[group]: tuple(pages) for group, pages in groupby(PAGES.values(), key=lambda page: page.group)
+}
+
+
+def navigation() -> Page:
+    """Draw the menu, in which the group of the open page is marked, and return that page.
+
+    Only the menu tells which page is open. The last run's is marked until then, mostly the same.
+    """
+    marked = PAGES[st.session_state.get("link.page", "")].group
+    page = _menu(marked)
+    group = PAGES[page.url_path].group
+    return page if group == marked else _menu(group)
+
+
+def _menu(marked: str) -> Page:
+    """Draw the menu. marked: the name of the group that stands out."""
+    return st.navigation(
+        {
+            f":primary[**{group}**]" if listed[0].group == marked else group: [_item(page) for page in listed]
+            for group, listed in GROUPS.items()
+        },
+        position="top",
+    )
+
+
+def _item(page: registry.Page) -> Page:
+    icon = f":material/{page.icon}:"
+    return st.Page(
+        FILES[page.address],
+        title=page.title,
+        url_path=page.address,
+        icon=icon,
+        default=not page.address,
+        help=page.purpose,
+    )

@@ -120,13 +120,14 @@ class Player:
     def buttons(self) -> None:
         """Draw the buttons that play and pause, and that go a step back and on."""
         playing = self.playing
+        label, icon = ("Pause", ":material/pause:") if playing else ("Play", ":material/play_arrow:")
+        label, drawn = appearance.on_accent(label, icon)
         st.button(
-            "Pause" if playing else "Play",
-            icon=":material/pause:" if playing else ":material/play_arrow:",
-            type=appearance.main_button(),
+            label,
+            icon=drawn,
+            type="primary",
             key="play",
             on_click=self._press,
-            shortcut="P",
         )
         st.button(words.BACK, icon=":material/skip_previous:", on_click=self._walk, args=(-1,), shortcut="B")
         st.button(words.NEXT, icon=":material/skip_next:", on_click=self._walk, args=(1,), shortcut="N")

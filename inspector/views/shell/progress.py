@@ -141,5 +141,5 @@ def hold() -> None:
     with st.container(border=True):
         st.badge(wording.STOPPED, icon=":material/stop_circle:", color="gray")
         st.text(wording.KEPT)
-        st.button("Inspect", type=appearance.main_button(), on_click=go_on, key="go on")
+        st.button(appearance.on_accent("Inspect")[0], type="primary", on_click=go_on, key="go on")
     st.stop()

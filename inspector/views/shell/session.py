@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import models
+from inspector import examples
 from inspector.sections.subject import Subject
+from inspector.text import plain
 from inspector.views.server import process_settings
 from inspector.views.shell import (
     available_models,
@@ -154,6 +156,9 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: boo
     each map.
     """
     progress.hold()
+    if nothing_to_read():
+        _offer_example()
+        st.stop()
     try:
         with (
             failures.told(wording.READING, instead=wording.TEXT_IS_KEPT),
@@ -173,6 +178,23 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: boo
         text_report.draw(seen.trace.key, lambda: subject(seen.trace, seen.loaded))
     recording_notes.warn(seen.trace, weights=notes_weights)
     return seen
+
+
+def nothing_to_read() -> bool:
+    """Return True if the reader's text is empty, and no saved trace is open."""
+    return st.session_state.get("file") is None and not st.session_state["text"].strip()
+
+
+def _offer_example() -> None:
+    """Say that the text is empty, and offer an example of the model's."""
+    example = examples.of(st.session_state["model"])
+
+    def take() -> None:
+        st.session_state["text"] = example
+
+    with st.container(border=True):
+        st.text(wording.NOTHING_TO_READ)
+        st.button(plain(example), key="take example", on_click=take)
 
 
 def chosen_model() -> str | None:
@@ -218,7 +240,7 @@ def _opened(upload: UploadedFile) -> Inspected:
 def at_hand(chosen: Inspected, *, so: str) -> models.LoadedModel:
     """The model of a recorded text; where it is not at hand the page says it, and `so` what that means, and stops."""
     try:
-        with st.spinner("Loading the model"):
+        with st.spinner(wording.LOADING):
             loaded = chosen.loaded
     except ValueError as error:
         problems.show(str(error))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
     import models
+    from inspector.sections.registry import Page
 
 
 def begin(page: str) -> None:
@@ -33,50 +34,66 @@ def begin(page: str) -> None:
     model_picker.take()
 
 
-def draw(*, text_in_page: bool) -> ExpanderContainer:
-    """Draw model, text and examples, and put what they say into the link.
+def draw(page: Page, *, text_in_page: bool) -> ExpanderContainer | None:
+    """Draw model, text and examples, as far as a page asks for them, and put what they say into the link.
 
     text_in_page: the text stands where this is called, for a narrow window, in which the sidebar would hide the page.
-    Returns the place for another model, which `model_picker.draw` fills when the page is drawn.
+    Returns the place for another model, which `model_picker.draw` fills when the page is drawn; None where no model is.
     """
-    known = {id: available_models.title(id) for id in available_models.ids()}
-    opened = st.session_state.get("file") is not None
-    with st.sidebar:
+    opened, other = st.session_state.get("file") is not None, None
+    with st.sidebar if page.runs or opened else st.container():
         if opened:
             st.info(
                 "You see a saved trace. Remove its file below to read a text again. A link cannot hold a file.",
                 icon=":material/folder_open:",
             )
-        st.selectbox(
-            "Model",
-            known,
-            format_func=known.__getitem__,
-            key="model",
-            on_change=_take_models_example,
-            disabled=opened,
-            persist_state="session",  # a click may end a run before this is drawn, and the choice outlives that
-        )
-        card = available_models.card(st.session_state["model"])
-        _summary(card)
-        if not card.trained:
-            recording_notes.untrained()
-        switch_panel.draw(disabled=opened)
-        other = st.expander("Another model", key="picker.open", on_change="rerun", icon=":material/add:")
-        model_picker.field(other, disabled=opened)
-        if not text_in_page:
-            _text_to_read(height=140, main_button="primary")
-        _text_beside(card)
-        saved = st.expander("Open a saved trace", key="saved.open", on_change="rerun")
-        if saved.open or opened:  # a field for files would bring its scripts, and the first picture would wait for them
-            saved.file_uploader(
-                "A trace saved as .npz", type="npz", key="file", help="Saved here or by inspector.save(trace, path)."
-            )
+        if page.runs:
+            other = _model(disabled=opened, switches=page.reads)
+        if page.reads and not text_in_page:
+            _text_to_read(height=140, label="Inspect")
+        if page.reads:
+            _text_beside(available_models.card(st.session_state["model"]))
+        if page.reads or opened:
+            _saved(opened=opened)
         width.watch()
     if text_in_page:
-        _text_to_read(height=68, main_button=appearance.main_button())
+        _text_to_read(height=68, label=appearance.on_accent("Inspect")[0])
     if not opened:
-        link.write(default_text=examples.of_link(card.id), beside=_beside(card.id), default_model=next(iter(known)))
+        id = available_models.card(st.session_state["model"]).id
+        link.write(default_text=examples.of_link(id), beside=_beside(id), default_model=available_models.ids()[0])
     return other
+
+
+def _model(*, disabled: bool, switches: bool) -> ExpanderContainer:
+    """Draw the choice of a model, its switches, and the place for another model, which is returned."""
+    known = {id: available_models.title(id) for id in available_models.ids()}
+    st.selectbox(
+        "Model",
+        known,
+        format_func=known.__getitem__,
+        key="model",
+        on_change=_take_models_example,
+        disabled=disabled,
+        persist_state="session",  # a click may end a run before this is drawn, and the choice outlives that
+    )
+    card = available_models.card(st.session_state["model"])
+    _summary(card)
+    if not card.trained:
+        recording_notes.untrained()
+    if switches:
+        switch_panel.draw(disabled=disabled)
+    other = st.expander("Another model", key="picker.open", on_change="rerun", icon=":material/add:")
+    model_picker.field(other, disabled=disabled)
+    return other
+
+
+def _saved(*, opened: bool) -> None:
+    """Draw the field for a saved trace."""
+    saved = st.expander("Open a saved trace", key="saved.open", on_change="rerun")
+    if saved.open or opened:  # a field for files would bring its scripts, and the first picture would wait for them
+        saved.file_uploader(
+            "A trace saved as .npz", type="npz", key="file", help="Saved here or by inspector.save(trace, path)."
+        )
 
 
 def _beside(model: str) -> str:
@@ -85,12 +102,12 @@ def _beside(model: str) -> str:
     return "" if beside in (None, variants.base(model)) else str(beside)
 
 
-def _text_to_read(*, height: int, main_button: Literal["primary", "secondary"]) -> None:
-    """Draw the field for the text, the button that reads it, and the examples."""
+def _text_to_read(*, height: int, label: str) -> None:
+    """Draw the field for the text, the button that reads it, and the examples; label: the button's."""
     opened = st.session_state.get("file") is not None
     _field("Text", key="text", height=height, placeholder="Paste a sentence")
     with st.container(horizontal=True, wrap=False):
-        st.button("Inspect", type=main_button, width=84, disabled=opened, on_click=progress.go_on)
+        st.button(label, type="primary", width=84, disabled=opened, on_click=progress.go_on)
         st.selectbox(
             "Examples",
             list(examples.EXAMPLES),

@@ -21,7 +21,7 @@ import streamlit as st
 
 from inspector import examples
 from inspector.text import plain
-from inspector.views.shell import available_models, session
+from inspector.views.shell import available_models, problems, session
 from inspector.wording import shell as words
 
 if TYPE_CHECKING:
@@ -59,6 +59,25 @@ def inspected(
     if stands_in:
         _tell(cannot, loaded, reads=reads)
     return Recorded(seen.trace, loaded, stands_in)
+
+
+def loaded(cannot: str, *, can: Callable[[models.LoadedModel], bool], instead: Sequence[str]) -> models.LoadedModel:
+    """Load the chosen model or, where that one cannot, the first of `instead`, and say which; no text is read.
+
+    Where the model cannot be loaded the page says why and stops. cannot, can: see `inspected`.
+    """
+    try:
+        with st.container(), st.spinner(words.LOADING):
+            model = session.chosen_model()
+            found = None if model is None else session.load(model)
+            if found is None or not can(found):
+                found = session.load(instead[0])
+    except ValueError as error:
+        problems.show(str(error))
+        st.stop()
+    if found.card.id != model:
+        _tell(cannot, found, reads=False)
+    return found
 
 
 def _chosen_or_stand_in(can: Callable[[models.LoadedModel], bool], instead: Sequence[str]) -> session.Inspected:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from inspector.sections.subject import Subject
-from inspector.views.shell import appearance, downloads, progress
+from inspector.views.shell import downloads, progress
 from inspector.wording import report as words
 
 _WRITTEN = "report"  # in the session: what the file is of, and the file
@@ -24,7 +24,7 @@ def draw(recording: str, subject: Callable[[], Subject]) -> None:
         words.WRITE,
         icon=":material/summarize:",
         help=words.WRITE_HINT,
-        type=appearance.quiet_button(),
+        type="tertiary",
         key="write report",
     ):
         st.session_state[_WRITTEN] = recording, _written(subject()).encode()

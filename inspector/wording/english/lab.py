@@ -141,8 +141,7 @@ def value(name: str, of: object) -> str:
 ABOUT = (
     "Two very small networks learn the same task from the same random texts, each step on 32 new ones. A Transformer's "
     "encoder names all digits of the answer at once; a decoder, alone or with an encoder, is trained on the right "
-    "answer and tested on what it writes, token by token, and so is an RNN. The sidebar's model and text play no part "
-    "here."
+    "answer and tested on what it writes, token by token, and so is an RNN."
 )
 """A line on the page: who learns, and from what."""
 SEGMENTS = (

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-GROUPS = {"read": "Read", "inside": "Inside", "write": "Write", "learn": "Learn", "corpus": "Corpus"}
+GROUPS = {
+    "read": "Attention",
+    "inside": "Inside the model",
+    "write": "Writing",
+    "learn": "Learning",
+    "corpus": "Many texts",
+}
 TITLES = {
     "": "Attention",
     "compare": "Compare",
@@ -40,6 +46,9 @@ PURPOSES = {
     "training": "See how the shipped models learned.",
     "atlas": "See what every head does over thousands of texts.",
 }
+LOADING = "Headlight is loading."
+ALL_PAGES = "All pages"
+NO_SUCH_PAGE = "There is no page at this address. You see Attention, the first page, instead."
 ALL_NUMBERS = "All numbers"
 STEP = "Step {} of {}: **{}**"
 BACK, NEXT = "Back", "Next"

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from inspector.questions.record.question import Verdict
 
-ABOUT = "关于 Transformer 的常见说法，用你的文本实测。选一个问题，先猜，再看结果。"
 SEARCH = "搜索"
 SEARCH_HINT = "关键词或题号"
 THEME = "主题"
@@ -15,8 +14,7 @@ NO_MATCH = "没有同时包含这些词的问题。请减少关键词，或换�
 SHOW_ALL = "显示全部问题"
 
 ALL_QUESTIONS = "全部问题"
-PREVIOUS = "上一题"
-NEXT = "下一题"
+ANOTHER = "换一个"
 SAID = "常见说法："
 GUESS = "先猜一猜：上面的说法对吗？"
 GUESSES: dict[Verdict, str] = {"true": "对", "false": "错", "depends": "看情况"}
@@ -75,16 +73,12 @@ def count(questions: int) -> str:
     return f"{questions} 个问题，用你的文本回答"
 
 
-def invitation(questions: int) -> str:
-    """Lead from the first view to the page."""
-    return f"初次使用？{questions} 个问题"
-
-
 def here(questions: int) -> str:
     """Name the list of the questions that a page answers."""
     return f"相关问题（{questions}）"
 
 
+INVITATION = "初次使用？五个问题"
 ON_THIS_VIEW = "当前画面回答"
 ON_THIS_PAGE = "本页相关问题"
 EVERY = "全部问题"
@@ -98,11 +92,6 @@ def match(count: int, of: int) -> str:
 def heading(number: int, asked: str) -> str:
     """Head an opened question."""
     return f"{number}. {asked}"
-
-
-def unknown(number: int, last: int) -> str:
-    """Say that a link asks for a question that does not exist."""
-    return f"没有第 {number} 题；题号为 1 到 {last}。下面是全部问题。"
 
 
 def tally(counts: Mapping[str, int]) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from inspector.questions.record.question import Verdict
 from inspector.wording.english.queue import waits as _waits
 
-ABOUT = "What people say about the Transformer, measured on your text. Choose a question, guess, and see."
 SEARCH = "Search"
 SEARCH_HINT = "A word or a number"
 THEME = "Theme"
@@ -19,8 +18,7 @@ NO_MATCH = "No question has all of these words. Try fewer, or another theme."
 SHOW_ALL = "Show all questions"
 
 ALL_QUESTIONS = "All questions"
-PREVIOUS = "Previous"
-NEXT = "Next"
+ANOTHER = "Another"
 SAID = "People say:"
 GUESS = "Guess first: is what people say true?"
 GUESSES: dict[Verdict, str] = {"true": "True", "false": "False", "depends": "It depends"}
@@ -79,16 +77,12 @@ def count(questions: int) -> str:
     return f"{questions} questions, settled on your text"
 
 
-def invitation(questions: int) -> str:
-    """Lead from the first view to the page."""
-    return f"New here? {questions} questions"
-
-
 def here(questions: int) -> str:
     """Name the list of the questions that a page answers."""
     return f"Questions ({questions})"
 
 
+INVITATION = "New here? Five questions"
 ON_THIS_VIEW = "What you see answers"
 ON_THIS_PAGE = "On this page"
 EVERY = "All questions"
@@ -102,11 +96,6 @@ def match(count: int, of: int) -> str:
 def heading(number: int, asked: str) -> str:
     """Head an opened question."""
     return f"{number}. {asked}"
-
-
-def unknown(number: int, last: int) -> str:
-    """Say that a link asks for a question that does not exist."""
-    return f"There is no question {number}; they go from 1 to {last}. You see all instead."
 
 
 def tally(counts: Mapping[str, int]) -> str:

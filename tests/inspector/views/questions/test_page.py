@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 import inspector
 import models
 from inspector.questions import asking
-from inspector.questions.index import BY_NUMBER, QUESTIONS, THEMES
+from inspector.questions.index import BY_NUMBER, FIRST, QUESTIONS, THEMES
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above
 from inspector.questions.record.kinds import Kind
@@ -47,8 +47,36 @@ def answered() -> AppTest:
     return revealed()
 
 
-def test_every_question_is_listed_under_its_theme():
+def test_the_page_opens_with_one_question_and_another_leads_on():
     app = opened("Questions")
+    assert len(FIRST) == 5  # as the invitation says
+    for number in FIRST[:2]:
+        asked = BY_NUMBER[number]
+        assert html.unescape(app.title[1].value) == asked.claim.en
+        assert [button.key for button in app.button if "question" in (button.key or "")] == ["all questions"]
+        pressed(app, "another")
+    pressed(app, f"show {FIRST[2]}")
+    assert app.query_params["q"] in (str(FIRST[2]), [str(FIRST[2])])
+    for number in (*FIRST[3:], 1, 2, 4):
+        pressed(app, "another")
+        assert f"guess true {number}" in [button.key for button in app.button]
+    del app.query_params["q"]
+    app = opened("Questions", state={"questions.guesses": {FIRST[0]: "true"}})
+    assert f"guess true {FIRST[1]}" in [button.key for button in app.button]
+
+
+def test_all_questions_are_a_link_and_a_question_of_them_too():
+    app = pressed(opened("Questions"), "all questions")
+    assert app.query_params["theme"] in ("all", ["all"])
+    pressed(app, "question 27")
+    assert "guess true 27" in [button.key for button in app.button]
+    pressed(app, "all questions")
+    assert "question 27" in [button.key for button in app.button]
+    assert "q" not in app.query_params
+
+
+def test_every_question_is_listed_under_its_theme():
+    app = opened("Questions", theme="all")
     keys = [button.key for button in app.button]
     assert all(f"question {question.number}" in keys for question in QUESTIONS)
     assert [one.value for one in app.subheader] == [theme.name.en for theme in THEMES if theme.questions]
@@ -80,7 +108,7 @@ def test_a_theme_shows_its_questions_alone():
 def test_nothing_of_the_answer_stands_before_the_guess():
     app = opened("Questions", q="16")
     question = BY_NUMBER[16]
-    assert question.claim.en.split(",")[0] in said(app).replace("&#44;", ",").replace("&#46;", ".")
+    assert html.unescape(app.title[1].value) == question.claim.en
     assert question.because.en[:20] not in said(app)
     assert badges(app) == []
     assert len(app.get("plotly_chart")) == 0
@@ -109,7 +137,7 @@ def test_chinese_has_no_english_words_of_the_page():
     app = revealed(lang="zh")
     assert all(CHINESE.search(one.value) for one in [*app.header, *app.subheader])
     assert "在 Scores 页查看（英文页面）" in links(app)
-    assert CHINESE.search(opened("Questions", lang="zh").subheader[0].value)
+    assert CHINESE.search(opened("Questions", lang="zh", theme="all").subheader[0].value)
 
 
 def test_the_switch_changes_the_language_and_is_remembered_on_other_pages():
@@ -135,7 +163,7 @@ def test_a_question_that_there_is_not_is_a_sentence():
     for number in ("0", "9999", "x", ""):
         app = opened("Questions", q=number)
         assert not app.exception
-        assert "question 16" in [button.key for button in app.button]
+        assert f"guess true {FIRST[0]}" in [button.key for button in app.button]
 
 
 def test_what_cannot_be_measured_is_a_sentence(monkeypatch: pytest.MonkeyPatch):

@@ -17,6 +17,7 @@ def test_a_path_leads_from_question_to_question_with_its_words():
     assert "A path of 2 questions" in said(app)
     pressed(app, "path start")
     assert "Step 1 of 2" in said(app)
+    assert not {"all questions", "another"} & {button.key for button in app.button}  # one way on, the path's
     assert HOSTILE in [one.value for one in app.text]
     assert app.button(key="path previous").disabled
     pressed(app, "path next")
@@ -52,7 +53,7 @@ def test_what_is_no_path_is_said(given: dict[str, str], sentence: str):
 
 
 def test_the_editor_makes_a_link_that_leads_along_the_path():
-    app = opened("Questions", lang="en")
+    app = opened("Questions", lang="en", theme="all")
     app.multiselect(key="path questions").set_value([41, 16]).run()
     app.text_area(key="path words 41").input("One | two").run()
     (address,) = [one.value for one in app.code if "path=" in one.value]
@@ -65,7 +66,7 @@ def test_the_editor_makes_a_link_that_leads_along_the_path():
 
 
 def test_words_that_do_not_fit_give_no_link():
-    app = opened("Questions", lang="zh")
+    app = opened("Questions", lang="zh", theme="all")
     app.multiselect(key="path questions").set_value([16]).run()
     app.text_area(key="path words 16").input("字" * (path.ROOM // 3 + 1)).run()
     assert "请缩短" in said(app)
@@ -74,7 +75,7 @@ def test_words_that_do_not_fit_give_no_link():
 
 def test_the_sheet_is_offered_once_all_is_measured(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sheet, "QUESTIONS", [one for one in QUESTIONS if one.number in (16, 41)])
-    app = opened("Questions", lang="en")
+    app = opened("Questions", lang="en", theme="all")
     pressed(app, "prepare sheet en")
     assert not app.exception
     assert "Save the sheet" in [one.proto.label for one in app.get("download_button")]

@@ -44,6 +44,7 @@ def test_the_page_follows_whatever_the_session_holds_of_it(page: str, minilm: Lo
     bar = app.segmented_control(key="section")
     bar.set_value(next(option for option in bar.options[::-1] if option != section)).run()
     turned(app, "Questions")
+    pressed(app, "all questions")
     pressed(app, f"question {question.number}")
     pressed(app, f"show {question.number}")
     for name, value in question.see.state.items():

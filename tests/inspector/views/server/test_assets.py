@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from inspector.components.source import COMPONENTS
+from inspector.sections.registry import PAGES
 from inspector.views.components import files, head
 from inspector.views.server import assets
 from inspector.views.server.assets import EVERYWHERE, STATIC, Assets, scripts
@@ -95,6 +96,30 @@ def test_the_page_alone_names_the_scripts_of_widgets() -> None:
     named = dict(ask(app, "/")[0]["headers"])[b"link"].decode()
     assert re.findall(r"<\./static/js/([^>]+)>; rel=modulepreload", named) == scripts(EVERYWHERE)
     assert b"link" not in dict(ask(app, "/static/js/a.js")[0]["headers"])
+
+
+def test_the_page_says_what_comes_before_any_script_runs() -> None:
+    index = (STATIC / "index.html").read_bytes()
+    assert index.count(assets._ROOT) == 1
+
+    async def serve(scope: Any, receive: Any, send: Any) -> None:
+        headers = [(b"content-type", b"text/html"), (b"content-length", str(len(index)).encode()), (b"etag", b'"1"')]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for part in (index[:5000], index[5000:]):
+            body = b"" if scope["method"] == "HEAD" else part
+            await send({"type": "http.response.body", "body": body, "more_body": part == index[:5000]})
+
+    for path, title in (("/", ""), ("/costs", "costs"), ("/base/costs/", "costs"), ("/<b>none", "")):
+        start, *parts = ask(Assets(serve), path, (b"accept", b"text/html"), GZIP)
+        body = b"".join(part["body"] for part in parts)
+        told = dict(start["headers"])
+        assert told[b"content-length"] == str(len(body)).encode()
+        assert b"etag" not in told  # of other bytes
+        assert f"<h1>{PAGES[title].title}</h1><p>{PAGES[title].purpose}</p>".encode() in body
+        assert b"<b>" not in body
+    start, *parts = ask(Assets(serve), "/", (b"accept", b"text/html"), method="HEAD")
+    assert b"".join(part["body"] for part in parts) == b""
+    assert dict(start["headers"])[b"content-length"] == str(len(index)).encode()
 
 
 def test_scripts_are_those_of_every_widget_with_what_they_import_beyond_the_frame() -> None:

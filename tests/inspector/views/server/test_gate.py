@@ -75,7 +75,12 @@ def run(asked: Coroutine[Any, Any, T]) -> T:
 
 
 async def ask(
-    gate: Gate, path: str, *further: tuple[bytes, bytes], kind: str = "http", host: bytes = HOST
+    gate: Gate,
+    path: str,
+    *further: tuple[bytes, bytes],
+    kind: str = "http",
+    host: bytes = HOST,
+    query: bytes = b"",
 ) -> list[dict[str, Any]]:
     """Send the gate one request, and collect its answer."""
     sent: list[dict[str, Any]] = []
@@ -86,7 +91,8 @@ async def ask(
     async def send(message: Any) -> None:
         sent.append(message)
 
-    await gate({"type": kind, "path": path, "headers": [(b"host", host), *further]}, receive, send)
+    headers = [(b"host", host), *further]
+    await gate({"type": kind, "path": path, "query_string": query, "headers": headers}, receive, send)
     return sent
 
 
@@ -158,6 +164,31 @@ def test_its_own_page_and_a_client_that_is_no_browser_get_one(further: list[tupl
     assert run(ask(Gate(inner, rules=Rules()), "/_stcore/stream", *further, kind="websocket")) == [
         {"type": "websocket.accept"}
     ]
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "query", "location"),
+    [
+        ("", "/nosuchpage", b"", b"/?unknown=page"),
+        ("", "/<b>/costs/", b"layer=2", b"/?layer=2&unknown=page"),
+        ("head", "/head/nosuchpage", b"", b"/head/?unknown=page"),
+        ("head", "/headline", b"", b"/head/?unknown=page"),
+    ],
+)
+def test_a_page_that_there_is_not_leads_to_the_first_one(
+    base: str, path: str, query: bytes, location: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.views.server.gate.config.get_option", {"server.baseUrlPath": base}.get)
+    monkeypatch.setattr("inspector.views.server.gate.is_host_allowed", lambda host: True)
+    gate, browser = Gate(inner := Inner(), rules=Rules()), (b"accept", b"text/html,*/*")
+    start, body = run(ask(gate, path, browser, query=query))
+    assert (start["status"], dict(start["headers"])[b"location"], body["body"]) == (307, location, b"")
+    before = f"/{base}" if base else ""
+    served = [before + rest for rest in ("/", "/costs", "/costs/", "/static/js/a.js", "/media/x", "/favicon.png")]
+    for known in [*served, before]:
+        assert run(ask(gate, known, browser, query=query))[0]["status"] == 200
+    assert run(ask(gate, path, query=query))[0]["status"] == 200  # no browser's address
+    assert inner.seen == [*served, before, path]
 
 
 def test_where_all_places_are_taken_a_visitor_reads_a_sentence_and_is_asked_in_again() -> None:

@@ -6,9 +6,9 @@ import html
 
 from streamlit.testing.v1 import AppTest
 
-from inspector.questions.index import QUESTIONS
+from inspector.questions.index import BY_NUMBER, FIRST, QUESTIONS
 from inspector.views.shell import asked_here
-from tests.inspector.views.page import opened, said
+from tests.inspector.views.page import opened, said, turned
 
 
 def numbers(app: AppTest) -> list[str]:
@@ -37,9 +37,18 @@ def test_the_list_is_in_the_readers_language():
     assert any("方差" in one.proto.label for one in app.get("page_link"))
 
 
-def test_the_first_page_leads_to_all_questions():
+def test_the_first_page_leads_to_five_questions_in_order_and_then_to_all():
     links = [html.unescape(one.proto.label) for one in opened().get("page_link")]
-    assert f"{len(QUESTIONS)} questions, settled on your text" in links
+    five = [f"{place}. {BY_NUMBER[number].asked.en}" for place, number in enumerate(FIRST, start=1)]
+    assert links == [*five, "All questions"]
+
+
+def test_all_questions_are_listed_whatever_question_was_open():
+    app = opened("Questions", q="27")
+    turned(app, "Attention")
+    app.query_params["theme"], app.query_params["lang"] = "all", "en"  # as the link has it
+    turned(app, "Questions")
+    assert "question 27" in [button.key for button in app.button]
 
 
 def test_the_page_itself_has_no_list():
