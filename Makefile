@@ -5,6 +5,7 @@
 # make constraints  resolves constraints.txt anew
 # make lock  writes requirements-linux-x86_64.lock anew: the hashes of these releases, for hosts
 # make rooms  draws docs/rooms.svg from the imports
+# make pictures  takes the pictures of README and docs/ from the running page
 # make clean  removes the environment
 PYTHON ?= python3
 BIN := .venv/bin
@@ -13,7 +14,7 @@ OMP_NUM_THREADS ?= 1
 # A worker a core, and a thread a worker unless OMP_NUM_THREADS says otherwise; a file stays in one worker, as all of the browser do; conftest.py orders them.
 PYTEST := OMP_NUM_THREADS=$(OMP_NUM_THREADS) $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: app check test lint setup constraints lock rooms clean
+.PHONY: app check test lint setup constraints lock rooms pictures clean
 .DEFAULT_GOAL := app
 
 app: setup
@@ -55,6 +56,9 @@ lock: | .venv/bin/python
 
 rooms: .venv/.dev
 	$(BIN)/python -m docs.draw_rooms
+
+pictures: .venv/.dev
+	$(BIN)/python -m docs.take_pictures
 
 clean:
 	rm -rf .venv

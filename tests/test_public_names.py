@@ -14,7 +14,7 @@ import inspector
 import models
 
 ROOT = Path(__file__).parents[1]
-TEXTS = ("README.md", "CHANGELOG.md", "models/README.md", "docs/trained.md", "docs/hosting.md")
+TEXTS = ("*.md", "docs/*.md", "models/README.md")
 # A file's name (docs/models.md, models.py) and a keyword's value are no names of Python.
 NAME = re.compile(r"(?<![\w/.\"])((?:inspector|models)(?:\.[A-Za-z_]\w*)+)(?![\w/])")
 LISTED = (
@@ -86,7 +86,8 @@ print(json.dumps(missing))
 
 def promised() -> set[str]:
     """Collect the names that the texts promise."""
-    text = "\n".join((ROOT / file).read_text(encoding="utf-8") for file in TEXTS)
+    files = (path for pattern in TEXTS for path in ROOT.glob(pattern) if path.name != "CONTRIBUTING.md")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     return {name for name in NAME.findall(text) if not name.endswith((".py", ".md"))}
 
 

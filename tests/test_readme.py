@@ -1,4 +1,4 @@
-"""README shows what is true: its example runs as written, its files exist, its commands are there."""
+"""README is the first page: short, its example runs as written, and its pictures are few, small and of one size."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from inspector.sections import registry
+from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PICTURES = [ROOT / path for path in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)]
 
 
 @pytest.mark.heavy
@@ -30,37 +30,36 @@ def test_the_example_runs_as_written() -> None:
     assert done.stdout.endswith("(13, 13)\n")
 
 
-def test_what_it_links_to_exists() -> None:
-    targets = re.findall(r"\]\((?!https?://|#)([^)#]+)\)", README)
-    assert targets
-    assert [target for target in targets if not (ROOT / target).exists()] == []
+def test_it_is_short() -> None:
+    lines = README.splitlines()
+    assert len(lines) <= 120
+    assert max(len(line) for line in lines if not line.startswith("|")) <= 150
 
 
-def test_its_make_targets_exist() -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+def test_trust_is_told_in_five_points() -> None:
+    told = README.split("## What is trusted, and why\n")[1].split("\n## ")[0]
+    assert len(re.findall(r"^- ", told, re.MULTILINE)) == 5
 
 
-def page_rows() -> list[tuple[str, str]]:
-    """Give title and text of each row of the table of pages."""
-    table = README.split("| page | what it is for |\n| --- | --- |\n")[1].split("\n\n")[0]
-    return [re.fullmatch(r"\| \*\*([^|]+)\*\* \| ([^|]+) \|", row).groups() for row in table.splitlines()]
+def test_it_has_a_moving_picture_and_six_of_one_size() -> None:
+    moving, *still = PICTURES
+    with Image.open(moving) as film:
+        assert 800 <= film.width <= 1000
+        assert 8 <= _seconds(film) <= 15
+    assert moving.stat().st_size <= 1_500_000
+    assert len(still) == 6
+    assert len({_size(path) for path in still}) == 1
 
 
-def test_every_page_has_a_row_that_begins_with_its_title_and_purpose() -> None:
-    rows, pages = page_rows(), registry.PAGES.values()
-    assert [title for title, _ in rows] == [page.title for page in pages]
-    assert [page.title for page, (_, said) in zip(pages, rows, strict=True) if not said.startswith(page.purpose)] == []
+def _size(path: Path) -> tuple[int, int]:
+    with Image.open(path) as picture:
+        return picture.size
 
 
-def test_a_page_is_told_in_two_sentences_behind_its_purpose() -> None:
-    plain = {title: re.sub(r"\]\([^)]*\)", "]", said) for title, said in page_rows()}
-    assert {title: said for title, said in plain.items() if len(re.findall(r"[.?!](?= |$)", said)) > 3} == {}
-
-
-def test_its_map_names_every_room_of_the_inspector() -> None:
-    told = README.split("## For those who read the code")[1].split("```")[1]
-    rooms = sorted({path.parent.name for path in (ROOT / "inspector").glob("*/*.py")})
-    assert rooms
-    assert [room for room in rooms if not re.search(rf"(?<![\w/]){room}/ ", told)] == []
+def _seconds(film: Image.Image) -> float:
+    milliseconds = 0
+    for number in range(film.n_frames):
+        film.seek(number)
+        film.load()  # WebP tells a picture's duration with its pixels
+        milliseconds += film.info["duration"]
+    return milliseconds / 1000

@@ -1,4 +1,4 @@
-"""All pages and their sections: navigation, links, questions, README and tests read them here."""
+"""All pages and their sections: navigation, links, questions, docs/pages.md and tests read them here."""
 
 from __future__ import annotations
 

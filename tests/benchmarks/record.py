@@ -15,7 +15,7 @@ One torch thread, CPU time; tokenising on all sides; the sides in turn within on
 of them. Prints the median of each round's ratios: record / eager and record / SDPA, and beside them SDPA / eager, what
 the fused kernel saves by itself, and `record(..., fused=True)` / eager. Targets: record / eager <= 1.40 at 16 tokens,
 <= 1.15 at 128, <= 0.88 at 512 (MiniLM), <= 0.8 at 2048 (12 layers of ModernBERT's shape); TransformerLens < 1.
-README's figures are the medians of three runs.
+docs/exactness.md has the medians of three runs.
 """
 
 from __future__ import annotations
