@@ -1,7 +1,7 @@
-"""The one quiet control under a figure: the figure in large type for a slide, its files, and its Python lines.
+"""The title line of a figure, and the one quiet menu at its right end: slides, files and Python lines.
 
 ```python
-save.figure("thumbnails", {"": scene}, table=lambda: frame, python=lines, key="heads")
+save.figure("thumbnails", {"": scene}, table=lambda: frame, python=lines, key="heads", heading="Every head")
 
 files = [*save.picture("map", scene), File("map.npz", arrays, "numpy.load() gives values")]
 save.menu(files, slides=[save.slide({"": scene}, name="map-slide", key="head")], python=lines, key="head")
@@ -22,23 +22,26 @@ from inspector.export import spreadsheet
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
 from inspector.sections.section import File
-from inspector.views.shell import appearance, downloads, python_lines
+from inspector.views.shell import appearance, boundary, downloads, python_lines
 from inspector.wording import shell as words
 
 if TYPE_CHECKING:
     import pandas as pd
-    from streamlit.delta_generator import DeltaGenerator
 
 Layout = Callable[[Mode], Scene]
 
 
+WIDE = 34  # pixels of the menu's button: its mark and its arrow, no words
+
+
 @dataclass(frozen=True)
 class Labels:
-    """The words of the control. matrix: those of `MatrixMessage.words`."""
+    """The words of the menu, `menu` and `menu_of` those of its button. matrix: those of `MatrixMessage.words`."""
 
     slide: str = "Slide"
     slide_help: str = "The figure in large type, on a light or a dark ground"
-    save: str = "Save"
+    menu: str = "Slide and files"
+    menu_of: str = "Slide and files of {}"
     png_help: str = "The figure in large type, 2560 by 1440 pixels"
     svg_help: str = "The figure in large type, sharp at any size"
     csv_help: str = "The numbers of the figure, to the last digit"
@@ -60,43 +63,77 @@ class Slide:
     label: str = ""
 
 
+@st.fragment
+@boundary.part
 def menu(
     *rows: Sequence[File],
     slides: Sequence[Slide],
     key: str,
+    heading: str = "",
+    sentence: str = "",
+    about: str = "",
     python: str = "",
     pictures: Callable[[], None] | None = None,
-    in_line: bool = False,
+    below: Callable[[], None] | None = None,
     labels: Labels = ENGLISH,
-) -> DeltaGenerator:
-    """Draw the control, and return the popover with the files, for what else stands in it.
+) -> None:
+    """Draw a figure's title line, its menu at the right end; what is in the menu is made when the reader opens it.
 
-    rows: files whose buttons stand beside each other. python: the lines after which a reader has the same numbers.
-    pictures: draws the buttons of pictures that the browser makes. in_line: the control stands behind other buttons,
-    not at the right.
+    rows: files whose buttons stand beside each other. heading, sentence: of the figure; where both are empty the line
+    is the menu alone. about: names the figure in its button where it has no heading. python: the lines after which a
+    reader has the same numbers. pictures: draws the buttons of pictures that the browser makes. below: draws what else
+    the menu holds.
     """
-    kind = appearance.quiet_button()
-    with st.container(
-        horizontal=True,
-        horizontal_alignment="left" if in_line else "right",
-        width="content" if in_line else "stretch",
-        gap="small",
-    ):
-        # Slides beside the popover and not in it: an open popover would lie over the dialog.
-        for slide in slides:
-            label, id = slide.label or labels.slide, f"{slide.key}-slide"
-            if st.button(label, icon=":material/slideshow:", type=kind, key=id, help=labels.slide_help):
-                slide.open()
-        saved = st.popover(labels.save, icon=":material/download:", type=kind, key=f"{key}-save")
-    with saved:
-        if pictures is not None:
-            pictures()
-        for files in rows:
-            row(files)
-        if python:
-            st.caption(labels.python)
-            python_lines.show(python)
-    return saved
+    named = heading or about
+    with st.container(horizontal=True, horizontal_alignment="right", wrap=False, gap="small"):
+        if heading:
+            with st.container(gap=None):
+                st.space(
+                    1
+                )  # over a heading that does not come first Streamlit leaves room: it meets the button's middle
+                st.subheader(heading, anchor=False)
+        elif sentence:
+            st.markdown(sentence)
+        opened = st.popover(
+            labels.menu_of.format(named) if named else labels.menu,
+            icon=":material/more_horiz:",
+            type=appearance.quiet_button(),
+            key=f"{key}-menu",
+            width=WIDE,
+            on_change="rerun",
+        )
+    if heading and sentence:
+        st.markdown(sentence)
+    if opened.open:
+        with opened:
+            with st.container(horizontal=True, gap="small"):
+                for slide in slides:
+                    st.button(
+                        slide.label or labels.slide,
+                        icon=":material/slideshow:",
+                        key=f"{slide.key}-slide",
+                        help=labels.slide_help,
+                        on_click=_turn_to,
+                        args=(slide.key, key),
+                    )
+            if pictures is not None:
+                pictures()
+            for files in rows:
+                row(files)
+            if python:
+                st.caption(labels.python)
+                python_lines.show(python)
+            if below is not None:
+                below()
+    for slide in slides:
+        if st.session_state.pop(f"{slide.key}-slide-asked", False):
+            slide.open()
+
+
+def _turn_to(slide: str, key: str) -> None:
+    """Close the menu, which would lie over the dialog, before the run that opens the slide."""
+    st.session_state[f"{key}-menu"] = False
+    st.session_state[f"{slide}-slide-asked"] = True
 
 
 def figure(
@@ -105,12 +142,15 @@ def figure(
     *,
     table: Callable[[], pd.DataFrame | bytes],
     key: str,
+    heading: str = "",
+    sentence: str = "",
+    about: str = "",
     python: str = "",
     labels: Labels = ENGLISH,
 ) -> None:
-    """Draw the control of a figure, or of several by their titles, and of their table.
+    """Draw the title line of a figure, or of several by their titles, with the menu that also holds their table.
 
-    name: of the files, without an ending; a figure's title follows it.
+    name: of the files, without an ending; a figure's title follows it. The rest as `menu` takes it.
     """
     rows = [
         picture("-".join([name, *title.lower().split()]), layout, of=title, labels=labels)
@@ -122,6 +162,9 @@ def figure(
         [csv],
         slides=[slide(layouts, name=f"{name}-slide", key=key, labels=labels)],
         key=key,
+        heading=heading,
+        sentence=sentence,
+        about=about,
         python=python,
         labels=labels,
     )
