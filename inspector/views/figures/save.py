@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Layout = Callable[[Mode], Scene]
 
 
-WIDE = 34  # pixels of the menu's button: its mark and its arrow, no words
+WIDE = {"tertiary": 34, "secondary": 46}  # pixels of the menu's button: its mark and its arrow, no words
 
 
 @dataclass(frozen=True)
@@ -85,21 +85,18 @@ def menu(
     the menu holds.
     """
     named = heading or about
+    kind = appearance.quiet_button()
     with st.container(horizontal=True, horizontal_alignment="right", wrap=False, gap="small"):
-        if heading:
+        if heading or sentence:
             with st.container(gap=None):
-                st.space(
-                    1
-                )  # over a heading that does not come first Streamlit leaves room: it meets the button's middle
-                st.subheader(heading, anchor=False)
-        elif sentence:
-            st.markdown(sentence)
+                st.space(1 if heading else 7)  # its first line meets the button's middle, however many lines follow
+                st.subheader(heading, anchor=False) if heading else st.markdown(sentence)
         opened = st.popover(
             labels.menu_of.format(named) if named else labels.menu,
             icon=":material/more_horiz:",
-            type=appearance.quiet_button(),
+            type=kind,
             key=f"{key}-menu",
-            width=WIDE,
+            width=WIDE[kind],
             on_change="rerun",
         )
     if heading and sentence:
