@@ -138,7 +138,7 @@ def test_the_files_of_a_chart_hold_its_numbers(page: Page, server: Any, tmp_path
     visit(page, server, "/training?replay_measure=confidence")
     chart = page.locator(".st-key-head-measures .js-plotly-plot")
     drawn = chart.evaluate("plot => plot._fullData.map(one => [one.name, Array.from(one.y)])")
-    page.locator(".st-key-head-measures-save").get_by_role("button").click()
+    page.locator(".st-key-head-measures-menu").get_by_role("button").click()
     rows = list(csv.DictReader(downloaded(page, "CSV", tmp_path).read_text(encoding="utf-8").splitlines()))
     for name, values in drawn:
         number = name.removeprefix("head ")
@@ -162,7 +162,7 @@ def test_each_download_holds_the_numbers(page: Page, server: Any, minilm: Loaded
     ready(page, server, "/?layer=3&head=5")
     trace = record(minilm, EXAMPLE)
     expected = trace.attention(layer=3, head=5)
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Slide and files of").click()
     rows = list(csv.reader(io.StringIO(downloaded(page, "CSV", tmp_path).read_text(encoding="utf-8"))))
     np.testing.assert_array_equal(np.array([row[1:] for row in rows[1:]], np.float32), expected)
     with np.load(downloaded(page, "NPZ", tmp_path)) as numbers:

@@ -16,7 +16,7 @@ from inspector.views.compare import panels as compare_panels
 from models import LoadedModel, load
 from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, save
-from tests.inspector.views.page import EXAMPLE, messages, numbers, opened, pressed, said, turned
+from tests.inspector.views.page import EXAMPLE, messages, numbers, opened, pressed, said, turned, with_menus
 
 
 def test_it_begins_with_the_open_head_and_the_next_layer(minilm: LoadedModel) -> None:
@@ -141,7 +141,7 @@ def test_the_plane_and_the_strips_have_files_and_lines(monkeypatch: pytest.Monke
         made[file] = make()
 
     monkeypatch.setattr("inspector.views.shell.downloads.button", keep)
-    app = opened("Compare", a_layer="1", a_head="7", further="Across layers and heads")
+    app = opened("Compare", a_layer="1", a_head="7", further="Across layers and heads", state={"strips-menu": True})
     assert not app.exception
     given: dict[str, Any] = {}
     exec(next(code.value for code in app.code if "across = [" in code.value), given)
@@ -151,7 +151,7 @@ def test_the_plane_and_the_strips_have_files_and_lines(monkeypatch: pytest.Monke
     assert made["heads-of-a-across-heads.svg"].startswith(b"<svg ")
     assert len(made["heads-of-a.csv"].splitlines()) == 1 + 72
 
-    app = opened("Compare", a_layer="1", a_head="7", further="All heads on a plane")
+    app = opened("Compare", a_layer="1", a_head="7", further="All heads on a plane", state={"map-of-heads-menu": True})
     assert not app.exception
     exec(next(code.value for code in app.code if "points, share" in code.value), given)
     rows = list(csv.DictReader(made["heads-on-a-plane.csv"].decode().splitlines()))
@@ -236,7 +236,9 @@ def test_the_files_and_the_lines_give_what_is_seen(monkeypatch: pytest.MonkeyPat
         made[file] = make()
 
     monkeypatch.setattr("inspector.views.shell.downloads.button", keep)
-    app = opened("Compare", text="A long antidisestablishment.", b_model="mini-bert", hide="true", b_head="2")
+    app = with_menus(
+        opened("Compare", text="A long antidisestablishment.", b_model="mini-bert", hide="true", b_head="2")
+    )
     assert not app.exception
     names = ("compared", "compared-a", "compared-b", "compared-a-minus-b")
     assert {f"{name}.{ending}" for name in names for ending in ("png", "svg")} <= set(made)
