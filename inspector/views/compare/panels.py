@@ -39,7 +39,7 @@ from inspector.views.shell.session import Inspected
 from inspector.wording import compare as wording
 
 NAMES = ("A", "B", "C", "D")
-NARROW = 84  # pixels of a field for a small number
+NARROW = 72  # pixels of a field for a small number
 LINE = 60  # characters of a panel's text under its controls
 SETTINGS = (
     "model",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _TOP = 12  # pixels over the plot where nothing stands there
 _ROW = 28  # and for a legend or a line of words
+_BUTTONS = 240  # pixels for those that save a picture which the browser makes
 _CONFIG = {"displayModeBar": False, "responsive": True}
 
 
@@ -61,7 +62,7 @@ def show(
 
     name = name or key
     dialog = st.dialog(labels.slide, width="large")(_slide)
-    with st.container(gap="xsmall"):
+    with st.container(gap="xsmall" if heading or sentence else None):
         save.menu(
             [File(f"{name}.csv", numbers, labels.csv_help)],
             slides=[save.Slide(key, partial(dialog, draw, alt=alt, key=key, name=name, labels=labels))],
@@ -111,6 +112,9 @@ def _slide(draw: Draw, *, alt: str, key: str, name: str, labels: save.Labels) ->
     """Draw the chart in large type with its title, and the buttons that save it so."""
     from inspector.plots.slide import enlarged
 
-    mode = save.background(key, labels)
+    with save.bar():
+        mode = save.background(key, labels)
+        with st.container(width=_BUTTONS):
+            snapshot(f"{key}-large", name=f"{name}-slide", key=f"{key}-large-snapshot")
+        st.caption(labels.full_screen, width="content")
     st.plotly_chart(enlarged(draw(mode=mode)), width="content", theme=None, key=f"{key}-large", alt=alt, config=_CONFIG)
-    snapshot(f"{key}-large", name=f"{name}-slide", key=f"{key}-large-snapshot")

@@ -18,7 +18,7 @@ from inspector.views.figures.map_files import MapPicture
 
 def show(block: Thumbnails | HeadMaps, *, on_choose: Callable[[Mapping[str, int]], None]) -> None:
     """Draw a block of heads. on_choose: called with what a click or a key chooses, before the run that follows."""
-    with st.container(gap="xsmall"):
+    with st.container(gap=None):
         if isinstance(block, HeadMaps):
             _maps(block, on_choose)
         else:

@@ -72,7 +72,7 @@ def show(
 
         return picture(message, title="" if len(message.panels) > 1 else message.panels[0].title, mode=mode)
 
-    with st.container(gap="xsmall"):
+    with st.container(gap="xsmall" if heading or sentence else None):
         save.figure(
             name,
             {"": drawn},

@@ -27,10 +27,12 @@ from inspector.wording import shell as words
 
 if TYPE_CHECKING:
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
 Layout = Callable[[Mode], Scene]
 
 
+SLIDE = 1200  # pixels of a slide: with all over it, it fits in a window of 1440 by 900
 WIDE = {"tertiary": 34, "secondary": 46}  # pixels of the menu's button: its mark and its arrow, no words
 
 
@@ -47,6 +49,7 @@ class Labels:
     csv_help: str = "The numbers of the figure, to the last digit"
     python: str = words.WITHOUT_PAGE
     background: str = "Background"
+    full_screen: str = "Full screen: open the saved SVG in the browser and press F11."
     modes: Mapping[Mode, str] = field(default_factory=lambda: {"light": "Light", "dark": "Dark"})
     matrix: Mapping[str, str] = field(default_factory=dict)
 
@@ -182,7 +185,7 @@ def row(files: Iterable[File]) -> None:
     A picture is as light or dark as the page, which only a run of the script can tell: it is asked here.
     """
     mode = appearance.mode()
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, width="content", gap="small"):
         for file in files:
             downloads.button(file.name, partial(_written, file, mode), file.meaning, label=file.label)
 
@@ -206,14 +209,20 @@ def slide(layouts: Mapping[str, Layout], *, name: str, key: str, label: str = ""
 
 
 def _slide(layouts: Mapping[str, Layout], *, name: str, key: str, labels: Labels) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with bar():
         mode = background(key, labels)
         title = next(iter(layouts))
         if len(layouts) > 1:
             title = st.selectbox("Figure", list(layouts), key=f"{key}-figure", label_visibility="collapsed", width=240)
-    scene = layouts[title](mode)
-    st.image(scene.svg(), width="stretch", alt="the figure as it is saved")
-    row(picture("-".join([name, *title.lower().split()]), lambda _: scene, labels=labels))
+        scene = layouts[title](mode)
+        row(picture("-".join([name, *title.lower().split()]), lambda _: scene, labels=labels))
+        st.caption(labels.full_screen, width="content")
+    st.image(scene.svg(), width=SLIDE, alt="the figure as it is saved")
+
+
+def bar() -> DeltaGenerator:
+    """Return the row over a slide for all that a reader does with it, so that nothing lies below the window's edge."""
+    return st.container(horizontal=True, vertical_alignment="center", gap="small")
 
 
 def background(key: str, labels: Labels = ENGLISH) -> Mode:

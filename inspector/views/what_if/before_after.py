@@ -159,7 +159,7 @@ def before_and_after(
             "After minus before", apart, shown.queries.labels, shown.keys.labels
         ),
     }
-    with st.container(gap="xsmall"):
+    with st.container(gap=None):
         files(opened, pictures)
         for place, key, picture in zip(
             st.columns(3, gap="medium"), ("before", "after", "change"), pictures.values(), strict=True
