@@ -86,6 +86,16 @@ def test_one_click_fills_the_panels(minilm: LoadedModel, preset: str) -> None:
     assert bool(app.text_area(key="b_text").value) == (preset == "texts")
 
 
+def test_the_field_of_a_head_reads_mean_under_the_mean_over_heads_and_its_head_comes_back() -> None:
+    app = opened("Compare", a_layer="3", a_head="11")
+    app.toggle(key="a_mean").set_value(True).run()
+    assert [field.value for field in app.text_input if field.label == "Head"] == ["mean"]
+    assert [field.key for field in app.number_input if field.label == "Head"] == ["b_head"]
+    app.number_input(key="a_layer").set_value(4).run()
+    app.toggle(key="a_mean").set_value(False).run()
+    assert app.number_input(key="a_head").value == 11
+
+
 def test_equal_maps_are_called_equal(minilm: LoadedModel) -> None:
     app = opened("Compare", a_layer="2", b_layer="2", a_head="3", b_head="3")
     assert "$A_{A} - A_{B} = 0$ everywhere: the two maps are equal." in said(app)
