@@ -277,13 +277,12 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
         case Problem():
             problems.show(block.text)
         case Figure():
-            _heading(block.heading)
-            if block.sentence:
-                st.markdown(block.sentence)
             chart.show(
                 block.draw,
                 alt=block.alt,
                 key=block.id,
+                heading=block.heading,
+                sentence=block.sentence,
                 name=block.name,
                 python=block.code,
                 table=block.table,
@@ -292,9 +291,6 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
             if block.note:
                 st.caption(block.note)
         case Map():
-            _heading(block.heading)
-            if block.sentence:
-                st.markdown(block.sentence)
             matrix.show(
                 *block.panels,
                 row_title=block.row_title,
@@ -304,6 +300,8 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
                 top=block.top,
                 diverging=block.diverging,
                 scale=block.scale,
+                heading=block.heading,
+                sentence=block.sentence,
                 name=block.name or block.id,
                 key=block.id,
                 python=block.code,

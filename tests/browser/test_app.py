@@ -133,12 +133,42 @@ def downloaded(page: Page, name: str, folder: Path) -> Path:
     return path
 
 
+def test_the_menu_of_a_figure_stands_in_its_title_line_and_gives_way_to_the_slide(page: Page, server: Any) -> None:
+    """Two figures side by side have their buttons at one height; a keyboard opens the menu, Escape closes both."""
+    page.set_viewport_size({"width": 1440, "height": 900})
+    visit(page, server, "/costs")
+    menu = page.get_by_role("button", name="Slide and files of FLOPs by component")
+    boxes = [
+        box
+        for place in (menu, page.get_by_role("button", name="Slide and files of When does"))
+        if (box := place.bounding_box()) is not None
+    ]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert min(boxes[0]["width"], boxes[0]["height"]) >= 24
+    title = page.get_by_role("heading", name="FLOPs by component").bounding_box()
+    assert title is not None
+    assert title["y"] < boxes[0]["y"] + boxes[0]["height"]
+    assert boxes[0]["y"] < title["y"] + title["height"]
+    menu.focus()
+    page.keyboard.press("Enter")
+    popover = page.get_by_test_id("stPopoverBody")
+    expect(popover.get_by_role("button", name="CSV")).to_be_visible()
+    popover.get_by_role("button", name="Slide", exact=True).click()
+    expect(page.get_by_text("Full screen: open the saved SVG")).to_be_visible()
+    expect(popover).to_have_count(0)
+    files = page.get_by_role("dialog").get_by_role("button", name="PNG", exact=True).bounding_box()
+    assert files is not None
+    assert files["y"] + files["height"] < 900
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 def test_the_files_of_a_chart_hold_its_numbers(page: Page, server: Any, tmp_path: Path) -> None:
     """Holds the CSV against what Chromium drew, the points of the SVG against the CSV, the PNG against the SVG."""
     visit(page, server, "/training?replay_measure=confidence")
     chart = page.locator(".st-key-head-measures .js-plotly-plot")
     drawn = chart.evaluate("plot => plot._fullData.map(one => [one.name, Array.from(one.y)])")
-    page.locator(".st-key-head-measures-save").get_by_role("button").click()
+    page.locator(".st-key-head-measures-menu").get_by_role("button").click()
     rows = list(csv.DictReader(downloaded(page, "CSV", tmp_path).read_text(encoding="utf-8").splitlines()))
     for name, values in drawn:
         number = name.removeprefix("head ")
@@ -162,7 +192,7 @@ def test_each_download_holds_the_numbers(page: Page, server: Any, minilm: Loaded
     ready(page, server, "/?layer=3&head=5")
     trace = record(minilm, EXAMPLE)
     expected = trace.attention(layer=3, head=5)
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Slide and files of").click()
     rows = list(csv.reader(io.StringIO(downloaded(page, "CSV", tmp_path).read_text(encoding="utf-8"))))
     np.testing.assert_array_equal(np.array([row[1:] for row in rows[1:]], np.float32), expected)
     with np.load(downloaded(page, "NPZ", tmp_path)) as numbers:

@@ -100,11 +100,11 @@ def test_the_card(page: Page, server: Server, shipped: atlas.Atlas) -> None:
     ("figure", "key"),
     [("All texts", "atlas_distribution"), ("By offset", "atlas_offsets"), ("Relations", "atlas_relations")],
 )
-def test_the_files_under_every_figure(page: Page, server: Server, figure: str, key: str) -> None:
+def test_the_files_in_the_menu_of_every_figure(page: Page, server: Server, figure: str, key: str) -> None:
     visit(page, server, "/atlas")
     page.get_by_role("radio", name=figure).click()
     for own in ("atlas_grid", key):
-        save = page.locator(f".st-key-{own}-save").get_by_role("button").first
+        save = page.locator(f".st-key-{own}-menu").get_by_role("button").first
         expect(save).to_be_visible()
         rests(page)
         save.click()

@@ -55,6 +55,11 @@ def test_twin_maps_are_aligned_and_a_piece_lights_up_its_whole_word_in_the_other
     boxes = [box for plot in plots if (box := plot.bounding_box()) is not None]
     columns = [box for place in range(3) if (box := page.locator(".hl-head").nth(place).bounding_box()) is not None]
     assert len({round(box["y"]) for box in boxes}) == 1  # maps of 12, 14 and 8 rows begin at one height
+    fields = [page.locator(f".st-key-{name}").bounding_box() for name in ("a_model", "b_model", "difference")]
+    for field, column in zip(fields, columns, strict=True):  # what chooses a map stands over it, in its column
+        assert field is not None
+        assert abs(field["x"] - column["x"]) < 1
+        assert field["y"] + field["height"] < column["y"]
     origins = [box["x"] - column["x"] for box, column in zip(boxes, columns, strict=True)]
     assert max(origins) - min(origins) < 1
     sentence = page.get_by_role("heading", level=2).first.bounding_box()
@@ -83,7 +88,11 @@ def test_two_panels_a_row_and_one_on_a_phone(page: Page, server: Any) -> None:
     assert b["x"] > a["x"] + a["width"]
     assert c["y"] > a["y"] + a["height"]
     page.set_viewport_size({"width": 390, "height": 844})
+    fill = page.get_by_role("button", name="Layers")
     heads = page.locator(".hl-head")  # drawn anew for the narrow page
     until(page, lambda: all(width <= 390 for width in heads.evaluate_all("heads => heads.map((e) => e.offsetWidth)")))
     frame(page)
+    places = [fill, page.locator(".st-key-a_model"), heads.nth(0), page.locator(".st-key-b_model"), heads.nth(1)]
+    tops = [box["y"] for place in places if (box := place.bounding_box()) is not None]
+    assert tops == sorted(tops)
     assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth") <= 1

@@ -1,7 +1,7 @@
 """Every control of a page is pressed once, with one model: no part fails in a way that Headlight does not know.
 
 HEADLIGHT_ROUND, a number, chooses the model and every third page, so that runs of CI press all of them in turn. With
-HEADLIGHT_PRESS models are named instead, all pages are pressed, and Save and Slide at every figure:
+HEADLIGHT_PRESS models are named instead, all pages are pressed, and every figure's menu:
 
     HEADLIGHT_PRESS=minilm,mini-bert python -m pytest -s tests/browser/test_every_control.py
 """

@@ -137,7 +137,7 @@ def test_nothing_is_found_and_the_focus_is_seen(opened: tuple[Page, bool], turne
     assert [name for name in unseen if not any(known in name for known in BY_THE_GROUND)] == []
     assert [one for one in controls if one["contrast"] is not None and one["contrast"] < 3] == []
     if turned and "/block" in page.url:  # last, for the focus stays there
-        page.get_by_test_id("stPopover").get_by_role("button", name="Save").first.click()
+        page.get_by_test_id("stPopover").get_by_role("button", name="Slide and files of").first.click()
         lines = page.get_by_text("The same numbers without the page").first
         lines.wait_for()
         assert findings(page) == []  # of what an open popover shows, and of the button that opened it

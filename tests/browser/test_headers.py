@@ -42,7 +42,7 @@ def page(window: Page, found: list[str], saved: list[Download]) -> Iterator[Page
 
 
 def save_chart(page: Page) -> None:
-    page.get_by_role("button", name="Save").first.click()
+    page.get_by_role("button", name="Slide and files of").first.click()
     page.get_by_role("button", name="PNG", exact=True).first.click()
 
 

@@ -9,6 +9,7 @@ const BESIDE = 620; // pixels of the container from which two plots stand side b
 const GAP = 28; // pixels between them
 const LARGEST = 40; // pixels of a cell
 const TALLEST = 520; // pixels of a plot
+const BEYOND = 30; // pixels right of a plot, at least
 const TITLE = 18; // pixels of the columns' title
 const MOVES = {
   ...{ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] },
@@ -67,7 +68,8 @@ class Plot {
     this.canvas.getContext("2d").putImageData(image, 0, 0);
     this.left.replaceChildren(...this.label(this.rows, rowStep(cell[1]), cell[1], "top", () => side - 8));
     const { step, turns } = labels;
-    const longest = (at) => (step > 1 ? Math.min(LONGEST, room - at) : LONGEST); // no label beyond the page's edge
+    const slant = turns.includes(-45) ? Math.SQRT1_2 : 1;
+    const longest = (at) => Math.min(LONGEST, step > 1 || slant < 1 ? (room - at) / slant : LONGEST); // within the page
     this.top.replaceChildren(...this.label(this.columns, step, cell[0], "left", longest, turns));
     this.marks.replaceChildren(
       ...this.panel.marked.map((row) => {
@@ -230,11 +232,15 @@ class MatrixView extends View {
     context.font = `12px ${font}`;
     const widths = (labels) => labels.map((label) => context.measureText(plain(label)).width);
     const side = Math.max(34, ...this.plots.map(({ rows }) => rowRoom(widths(rows), width)));
-    const cells = this.plots.map(({ rows, columns }) =>
-      fit({ rows: rows.length, columns: columns.length }, { width: width - side - 30, height: TALLEST, largest: LARGEST }),
-    );
-    const cell = [0, 1].map((axis) => Math.min(...cells.map((size) => size[axis])));
-    const labels = new Map(this.plots.map((plot) => [plot, columnLabels(widths(plot.columns), cell[0])]));
+    const fitted = (beyond) => {
+      const cells = this.plots.map(({ rows, columns }) =>
+        fit({ rows: rows.length, columns: columns.length }, { width: width - side - beyond, height: TALLEST, largest: LARGEST }),
+      );
+      const cell = [0, 1].map((axis) => Math.min(...cells.map((size) => size[axis])));
+      return { cell, labels: new Map(this.plots.map((plot) => [plot, columnLabels(widths(plot.columns), cell[0])])) };
+    };
+    const over = Math.max(...[...fitted(BEYOND).labels.values()].map((labels) => labels.over));
+    const { cell, labels } = fitted(clamp(over, BEYOND, width / 6));
     const titled = this.plots.some(({ panel }) => panel.title);
     const above = TITLE + Math.max(...[...labels.values()].map(({ height }) => height)) + (titled ? 24 : 0);
     return { side, above, cell, labels, titled, room: width - side };

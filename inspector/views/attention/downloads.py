@@ -42,7 +42,7 @@ def open_head(
     kind: Quantity,
     mean: str = "",
 ) -> None:
-    """Draw the open head's slides, and the popover with its files, the Python lines and the link to the same view.
+    """Draw the menu of the open head: its slides, its files, the Python lines and the link to the same view.
 
     values: [Q, T] as the reader sees them, between the groups of `shown`: all of `whole`, or of a long text the window
     in sight. mean: what they are a mean of, where they are; then there is no page and no Python of the one head.
@@ -109,17 +109,21 @@ def open_head(
     slides = [save.slide({"": picture.slide}, name=f"{name}-slide", key="head")]
     if kind.name == "weights":
         slides.append(save.slide({"": of_all}, name=f"{model}-{stream}-slide", key="grid", label="Slide of all heads"))
-    saved = save.menu(
+    save.menu(
         picture.files(name, labels=labels),
         [arrays, *pages, recording],
         slides=slides,
         key="head",
+        about=what,
         python=lines,
+        below=_show_link,
         labels=labels,
     )
-    with saved:
-        st.caption(said.VIEW_LINK)
-        st.code(_link(), language=None, wrap_lines=True)
+
+
+def _show_link() -> None:
+    st.caption(said.VIEW_LINK)
+    st.code(_link(), language=None, wrap_lines=True)
 
 
 def _tokens(shown: Arrangement) -> tuple[slice, slice]:

@@ -22,6 +22,8 @@ from inspector.views.shell import controls, link, map_words, overview, problems,
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from inspector.trace import Array, AttentionSite, Trace
 
 Follow = Callable[[Choice | Step, maps.Groups], None]
@@ -48,11 +50,12 @@ def draw(
     view: str,
     follow: Follow,
     on_open: Callable[[int, int], None],
+    files: DeltaGenerator,
 ) -> Callable[[], None]:
-    """Map and lines of one head as `shown`, or of those in `which`; returns what draws formula and files below.
+    """Map and lines of one head as `shown`, or of those in `which`; returns what draws the formula and the files.
 
     sites: of the stream; row: of the one that is open. pinned: the positions of queries; options: of `options`. view:
-    what `every_head` calls the maps that it sends.
+    what `every_head` calls the maps that it sends. files: the place of the menu.
 
     follow(event, the queries in sight) and on_open(row, head) are called before the run that the reader's act causes.
     """
@@ -117,9 +120,10 @@ def draw(
             st.caption(map_words.what_is_drawn(trace, shown, mean, site=site))
         else:
             st.caption(quantities.caption(kind, trace, values, site=site))
-        downloads.open_head(
-            trace, seen, values, whole=shown, site=site, head=number, scale=scale, kind=kind, mean=which.name
-        )
+        with files:
+            downloads.open_head(
+                trace, seen, values, whole=shown, site=site, head=number, scale=scale, kind=kind, mean=which.name
+            )
         if kind.name == "norm-weighted":
             _handed_over(inspected, seen.keys, site=site, number=number)
 

@@ -128,6 +128,7 @@ def explorer() -> None:
                 view=view,
                 follow=follow,
                 on_open=choose_head,
+                files=places.line,
             )
     with places.line:
         recording_notes.badge(trace.model)

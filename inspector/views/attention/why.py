@@ -49,10 +49,10 @@ def draw(inspected: Inspected, *, site: AttentionSite, number: int, query: int |
         _choice(trace, stream=stream, query=query, key=key)
         cell = why(trace, layer=site.layer, head=number, query=query, key=key, stream=stream, call=site.call)
         st.markdown(_equation(cell))
-        _steps(cell)
         name = f"{trace.model.replace('/', '-')}-{stream}-{site_words.in_file(site)}-head{number}-cell{query}-{key}"
         if cell.holds:
             _files(trace, cell, name=name)
+        _steps(cell)
         _verdict(cell)
         if len(cell.products):
             _dimensions(cell, turned=_turned(inspected, stream))
@@ -166,7 +166,7 @@ def _steps(cell: Explanation) -> None:
 
 
 def _files(trace: Trace, cell: Explanation, *, name: str) -> None:
-    """Draw Save and Slide under the steps."""
+    """Draw the menu of the steps."""
     from inspector import explain
     from inspector.plots import explain as draw_cell
 
@@ -174,7 +174,7 @@ def _files(trace: Trace, cell: Explanation, *, name: str) -> None:
         return draw_cell.slide(cell, mode=mode)
 
     lines = python.cell(trace, cell)
-    save.figure(name, {"": picture}, table=lambda: explain.way(cell), key="why", python=lines)
+    save.figure(name, {"": picture}, table=lambda: explain.way(cell), key="why", about="Why this weight", python=lines)
 
 
 def _meaning(cell: Explanation, step: WeightStep) -> str:

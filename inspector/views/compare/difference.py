@@ -58,8 +58,6 @@ def choice(names: Sequence[str]) -> tuple[str, str]:
         list(choices),
         key="difference",
         bind=link.bind_choice("difference", default=first, options=list(choices)),
-        label_visibility="collapsed",
-        width=140,
     )
     return choices[named]
 

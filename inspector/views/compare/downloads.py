@@ -14,7 +14,7 @@ from inspector.views.shell import recording_notes
 
 
 def draw(panels: Sequence[Panel], pair: PanelDifference | str, *, options: MapOptions) -> None:
-    """Draw the popover with the files."""
+    """Draw the menu of the maps."""
     lines = python.comparison(pair.a.compared, pair.b.compared) if isinstance(pair, PanelDifference) else ""
     map_files.draw(_pictures(panels, pair, options), name="compared", python=lines)
 

@@ -62,7 +62,9 @@ def _strips(panels: Sequence[Panel], scale: theme.Scale) -> None:
         columns="layer",
         labels=[site.name.removeprefix("layer ") for site in sites],
     )
-    grid(across, key="strip-layers", on_open=lambda _, row: open_row(row, number))
+    with st.container(gap="xsmall"):
+        _files(panel, pictures, top=top, scale=scale, number=number, measures=measures)
+        grid(across, key="strip-layers", on_open=lambda _, row: open_row(row, number))
     within = drawn(
         pictures[row][None],
         notes=[notes[row]],
@@ -71,7 +73,6 @@ def _strips(panels: Sequence[Panel], scale: theme.Scale) -> None:
     )
     grid(within, key="strip-heads", on_open=lambda _, head: open_row(row, head))
     st.caption(wording.strips_read(top=text.number(top), layer=panel.site.name, panel=panel.name, number=number))
-    _files(panel, pictures, top=top, scale=scale, number=number, measures=measures)
 
 
 def _files(
@@ -83,7 +84,7 @@ def _files(
     number: int,
     measures: pd.DataFrame,
 ) -> None:
-    """Draw the strips' Save and Slide; pictures: the thumbnails of the stream's heads [L, H, rows, cols]."""
+    """Draw the strips' menu; pictures: the thumbnails of the stream's heads [L, H, rows, cols]."""
     sites, row = panel.trace.sites_of(panel.stream), panel.row
     shares = (pictures / np.float32(255)) ** 2  # as pack.quantise made them: the root of the share of the top
 
@@ -115,5 +116,6 @@ def _files(
         {"Across layers": across, "Across heads": within},
         table=lambda: measures,
         key="strips",
+        about=f"the heads of {panel.name}",
         python=python.strips(panel.trace, panel.whole, layer=at.layer, head=number, stream=panel.stream, call=at.call),
     )

@@ -38,7 +38,6 @@ def section(panels: Sequence[Panel]) -> None:
     named = [panel.model for panel in (a, b)]
     if not same and named[0] == named[1]:
         named = [a.name, b.name]
-    st.subheader(wording.heads(pairs.heads(found), a=plain(named[0]), b=plain(named[1])), anchor=False)
     into = (a.name, a.name if b.name == a.name else b.name)
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -54,6 +53,7 @@ def section(panels: Sequence[Panel]) -> None:
             column_title=named[1],
             quantity=wording.DISTANCE,
             numbered="neither",
+            heading=wording.heads(pairs.heads(found), a=plain(named[0]), b=plain(named[1])),
             name="heads",
             key="heads-matrix",
             python=_python(a, b, same=same),
@@ -141,7 +141,7 @@ def _python(a: Panel, b: Panel, *, same: bool) -> str:
 def _best(
     panels: Sequence[Panel], into: tuple[str, str], found: HeadDistances | CrossDistances, *, names: tuple[str, str]
 ) -> None:
-    """The best matches, each as a button that opens the pair."""
+    """The best matches, each as a row that opens the pair."""
     pairs = head_distances.matches(found).query("mutual").head(NAMED)
     whose = "" if names[0] == names[1] else f", {plain(names[0])} and {plain(names[1])}"
     st.markdown(wording.best_matches(whose=whose))
@@ -152,10 +152,11 @@ def _best(
             st.button(
                 f"{_name(a)} and {_name(b)}: {number(match.distance)} nats",
                 key=f"match-{place}",
+                icon=":material/chevron_right:",
+                icon_position="right",
                 on_click=partial(_open_pair, panels, into, a, b),
-                type="tertiary",
+                width="stretch",
             )
-    st.caption(wording.CLICK_OPENS)
 
 
 def _name(place: HeadPlace) -> str:

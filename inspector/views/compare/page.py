@@ -22,11 +22,11 @@ above = st.container()
 bar, controls, maps = panels.places(names)
 with bar:
     panels.presets(inspected, names, opened=opened)
-    subtracted = difference.choice(names)
     options = map_options.choose(scales=True)
+    files = st.container()
 
 shown = []
-for name, place in zip(names, controls, strict=True):
+for name, place in zip(names, controls, strict=False):
     with place:
         panel = panels.choose(name, names, inspected, opened=opened, options=options)
         if panel is not None:
@@ -35,6 +35,8 @@ link.publish()
 if len(shown) < len(names):
     st.stop()
 
+with controls[-1]:
+    subtracted = difference.choice(names)
 numbers = list(
     zip(
         alignment.numbers([panel.axes[0] for panel in shown]),
@@ -63,7 +65,8 @@ reach = wording.reach(own_scale=options.own_scale, top=number(top))
 st.caption(wording.panels_read(formula=panels.formula(shown), reach=reach))
 if any(panel.is_long for panel in shown):
     st.caption(panels.LONG)
-downloads.draw(shown, pair, options=options)
+with files:
+    downloads.draw(shown, pair, options=options)
 
 further.section(shown, scale=options.scale)
 st.page_link(

@@ -39,7 +39,7 @@ from inspector.views.shell.session import Inspected
 from inspector.wording import compare as wording
 
 NAMES = ("A", "B", "C", "D")
-NARROW = 84  # pixels of a field for a small number
+NARROW = 72  # pixels of a field for a small number
 LINE = 60  # characters of a panel's text under its controls
 SETTINGS = (
     "model",
@@ -176,29 +176,22 @@ def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, in
 
 
 def places(names: Sequence[str]) -> tuple[DeltaGenerator, list[DeltaGenerator], list[DeltaGenerator]]:
-    """The places of what concerns all panels, of each panel's controls, and of the maps and last their difference.
+    """The places of what concerns all panels, and of the controls and the map of each panel and last of the difference.
 
-    Two maps and their difference stand in one row, more in rows of two. Controls have rows apart from the maps, so that
-    maps begin at one height whatever is said over them. In a narrow window each map
-    comes before its controls.
+    Two maps and their difference stand in one row, more in rows of two. Controls stand over their map, in rows of their
+    own, so that maps begin at one height whatever is chosen over them. In a narrow window one stands below the other.
     """
+    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    count = len(names) + 1
     if width.is_stacked():
-        stacked = [(st.container(), st.container()) for _ in names]
-        difference, bar = st.container(), _bar()
-        return bar, [under for _, under in stacked], [*(map for map, _ in stacked), difference]
-    bar = _bar()
-    across = 3 if len(names) == 2 else 2
+        stacked = [(st.container(), st.container()) for _ in range(count)]
+        return bar, [over for over, _ in stacked], [map for _, map in stacked]
+    across = 3 if count == 3 else 2
     controls, maps = list[DeltaGenerator](), list[DeltaGenerator]()
-    for start in range(0, len(names), 2):
-        controls += st.columns(2, gap="medium")[: len(names) - start]
+    for _ in range(0, count, across):
+        controls += st.columns(across, gap="medium")
         maps += st.columns(across, gap="medium")
-    if len(maps) == len(names):
-        maps += st.columns(across, gap="medium")
-    return bar, controls, maps[: len(names) + 1]
-
-
-def _bar() -> DeltaGenerator:
-    return st.container(horizontal=True, vertical_alignment="center", gap="small")
+    return bar, controls[:count], maps[:count]
 
 
 def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tuple[int, int, int]) -> None:
@@ -263,15 +256,14 @@ def choose(
     name: str, names: Sequence[str], inspected: Inspected, *, opened: tuple[int, int, int], options: MapOptions
 ) -> Panel | None:
     """Draw a panel's controls and return its map; None, with the reason in the page, for a text that cannot be read."""
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
-    with row:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         model = _model(name, inspected)
-        place, more = st.container(horizontal=True, width="content", gap="small"), st.popover("Text")
+        more = st.popover("Text")
+    place = st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall")
     with more:
         text = st.text_area(
             f"Text {name}", key=key(name, "text"), height=68, placeholder="The sidebar's text", persist_state="session"
         )
-        mean = st.toggle("Mean over heads", key=key(name, "mean"), bind=link.bind_switch(key(name, "mean")))
         if len(names) > 2:
             st.button(
                 f"Remove {name}", icon=":material/close:", key=f"remove-{name}", on_click=_remove, args=(name, names)
@@ -291,7 +283,7 @@ def choose(
         st.caption(wording.own_text(text=plain(_beginning(text)), name=name))
     if text.strip() and trace.cut is not None:
         st.warning(str(trace.cut), icon=":material/content_cut:")
-    return Panel(name, trace, whole, site, None if mean else number)
+    return Panel(name, trace, whole, site, number)
 
 
 def _model(name: str, inspected: Inspected) -> str:
@@ -314,16 +306,25 @@ def _beginning(text: str) -> str:
     return line if len(line) <= LINE else f"{line[: LINE - 1]}…"
 
 
-def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -> tuple[AttentionSite, int]:
-    """Layer and head; at first those that are open, each panel a layer further, or a head where there is one layer."""
+def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -> tuple[AttentionSite, int | None]:
+    """Layer and head, None for the mean over heads.
+
+    At first those that are open, each panel a layer further, or a head where there is one layer.
+    """
     sites = trace.sites_of(stream)
     further, count = NAMES.index(name), sites[0].heads
     first = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + further) % len(sites)]
     number = min(opened[1], count - 1) if len(sites) > 1 else (opened[1] + further) % count
-    return (
-        controls.layer(sites, key(name, "layer"), default=first, call=key(name, "call"), width=NARROW),
-        controls.number("Head", key(name, "head"), default=number, last=count - 1, width=NARROW),
-    )
+    site = controls.layer(sites, key(name, "layer"), default=first, call=key(name, "call"), width=NARROW)
+    place, widget = st.container(width=NARROW), key(name, "head")
+    mean = st.toggle("Mean over heads", key=key(name, "mean"), bind=link.bind_switch(key(name, "mean")))
+    with place:
+        if not mean:
+            return site, controls.number("Head", widget, default=number, last=count - 1, width=NARROW)
+        st.text_input("Head", wording.MEAN, key=f"{widget}-mean", disabled=True, width=NARROW)
+    if widget in st.session_state:  # Streamlit forgets what no field shows
+        st.session_state[widget] = st.session_state[widget]
+    return site, None
 
 
 def beside(panels: Sequence[Panel], common: maps.Arrangement | None) -> tuple[SharedLayout, SharedLayout]:

@@ -1,4 +1,4 @@
-"""A chart of lines or bars on a page: no toolbar over it, no title twice, and the quiet control Save under it."""
+"""A chart of lines or bars on a page: no toolbar over it, no title twice, and the menu of its files at its title."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import streamlit as st
 
+from inspector import text
 from inspector.plots.theme import MUTED, Mode
 from inspector.sections.section import File
 from inspector.views.components.snapshot import snapshot
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _TOP = 12  # pixels over the plot where nothing stands there
 _ROW = 28  # and for a legend or a line of words
+_BUTTONS = 240  # pixels for those that save a picture which the browser makes
 _CONFIG = {"displayModeBar": False, "responsive": True}
 
 
@@ -35,30 +37,23 @@ def show(
     *,
     alt: str,
     key: str,
+    heading: str = "",
+    sentence: str = "",
     name: str = "",
     python: str = "",
     table: pd.DataFrame | None = None,
     on_pick: Callable[[], None] | None = None,
     labels: save.Labels = save.ENGLISH,
 ) -> None:
-    """Show a chart as wide as its place.
+    """Show a chart as wide as its place, under its title line.
 
     The figure's title is left to the heading over it, its subtitle stays. alt: is read aloud where the picture cannot
-    be seen. name: of the files, the key where it is empty. python: the lines that give the same numbers. table: what
-    the CSV holds; the chart's points where it is None. on_pick: called before the run that follows a click on a point,
-    which the session then holds under `key`. labels: the words under it, in another language.
+    be seen. heading, sentence: above the chart. name: of the files, the key where it is empty. python: the lines that
+    give the same numbers. table: what the CSV holds; the chart's points where it is None. on_pick: called before the
+    run that follows a click on a point, which the session then holds under `key`. labels: the words of the menu, in
+    another language.
     """
     figure = _untitled(draw(mode=appearance.mode()), appearance.mode())
-    st.plotly_chart(
-        figure,
-        width="stretch",
-        theme=None,
-        key=key,
-        alt=alt,
-        config=_CONFIG,
-        on_select=on_pick or "ignore",
-        selection_mode="points",
-    )
 
     def numbers(_: Mode) -> pd.DataFrame:
         from inspector.plots.slide import points
@@ -67,14 +62,28 @@ def show(
 
     name = name or key
     dialog = st.dialog(labels.slide, width="large")(_slide)
-    save.menu(
-        [File(f"{name}.csv", numbers, labels.csv_help)],
-        slides=[save.Slide(key, partial(dialog, draw, alt=alt, key=key, name=name, labels=labels))],
-        key=key,
-        python=python,
-        pictures=partial(snapshot, key, name=name, key=f"{key}-snapshot"),
-        labels=labels,
-    )
+    with st.container(gap="xsmall" if heading or sentence else None):
+        save.menu(
+            [File(f"{name}.csv", numbers, labels.csv_help)],
+            slides=[save.Slide(key, partial(dialog, draw, alt=alt, key=key, name=name, labels=labels))],
+            key=key,
+            heading=heading,
+            sentence=sentence,
+            about=text.plain(alt),
+            python=python,
+            pictures=partial(snapshot, key, name=name, key=f"{key}-snapshot"),
+            labels=labels,
+        )
+        st.plotly_chart(
+            figure,
+            width="stretch",
+            theme=None,
+            key=key,
+            alt=alt,
+            config=_CONFIG,
+            on_select=on_pick or "ignore",
+            selection_mode="points",
+        )
 
 
 def plain(figure: go.Figure, *, alt: str, key: str) -> None:
@@ -103,6 +112,9 @@ def _slide(draw: Draw, *, alt: str, key: str, name: str, labels: save.Labels) ->
     """Draw the chart in large type with its title, and the buttons that save it so."""
     from inspector.plots.slide import enlarged
 
-    mode = save.background(key, labels)
+    with save.bar():
+        mode = save.background(key, labels)
+        with st.container(width=_BUTTONS):
+            snapshot(f"{key}-large", name=f"{name}-slide", key=f"{key}-large-snapshot")
+        st.caption(labels.full_screen, width="content")
     st.plotly_chart(enlarged(draw(mode=mode)), width="content", theme=None, key=f"{key}-large", alt=alt, config=_CONFIG)
-    snapshot(f"{key}-large", name=f"{name}-slide", key=f"{key}-large-snapshot")

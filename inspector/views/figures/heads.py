@@ -18,19 +18,31 @@ from inspector.views.figures.map_files import MapPicture
 
 def show(block: Thumbnails | HeadMaps, *, on_choose: Callable[[Mapping[str, int]], None]) -> None:
     """Draw a block of heads. on_choose: called with what a click or a key chooses, before the run that follows."""
-    if isinstance(block, HeadMaps):
-        _maps(block, on_choose)
-    else:
-        _thumbnails(block, on_choose)
+    with st.container(gap=None):
+        if isinstance(block, HeadMaps):
+            _maps(block, on_choose)
+        else:
+            _thumbnails(block, on_choose)
 
 
 def _thumbnails(block: Thumbnails, on_choose: Callable[[Mapping[str, int]], None]) -> None:
+    save.figure(
+        block.name, {"": block.scene}, table=lambda: block.table, key=block.id, about=block.alt, python=block.code
+    )
     data = grid_bytes(block.pictures, tokens=block.tokens, selected=block.selected, notes=block.notes)
     grid(data, key=block.id, on_open=lambda layer, number: on_choose(block.chooses(layer, number)))
-    save.figure(block.name, {"": block.scene}, table=lambda: block.table, key=block.id, python=block.code)
 
 
 def _maps(block: HeadMaps, on_choose: Callable[[Mapping[str, int]], None]) -> None:
+    map_files.draw(
+        {
+            head_map.name: MapPicture(head_map.long, head_map.weights, block.queries, block.keys, block.top)
+            for head_map in block.maps
+        },
+        name=block.name,
+        about=block.alt,
+        python=block.code,
+    )
     for place, head_map in zip(st.columns(len(block.maps), gap="medium"), block.maps, strict=True):
         message = HeadMessage(
             head_map.weights,
@@ -43,14 +55,6 @@ def _maps(block: HeadMaps, on_choose: Callable[[Mapping[str, int]], None]) -> No
         )
         with place:
             head(message.to_bytes(), key=f"{block.id}-{head_map.id}", on_event=partial(_follow, block, on_choose))
-    map_files.draw(
-        {
-            head_map.name: MapPicture(head_map.long, head_map.weights, block.queries, block.keys, block.top)
-            for head_map in block.maps
-        },
-        name=block.name,
-        python=block.code,
-    )
 
 
 def _follow(block: HeadMaps, on_choose: Callable[[Mapping[str, int]], None], event: Choice | Step) -> None:

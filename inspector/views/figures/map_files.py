@@ -16,7 +16,6 @@ from inspector.views.figures import save
 
 LABELS = save.Labels(
     slide_help="In large type",
-    save="Save the maps",
     png_help="As you see it",
     svg_help="As you see it, sharp at any size",
     csv_help="The weights as you see them, to the last digit",
@@ -69,10 +68,18 @@ class MapPicture:
         return export.csv(self.weights, queries=self.queries, keys=self.keys)
 
 
-def draw(pictures: Mapping[str, MapPicture], *, name: str, python: str = "") -> None:
-    """Draw the popover Save for maps by their names on the page.
+def draw(
+    pictures: Mapping[str, MapPicture],
+    *,
+    name: str,
+    about: str = "",
+    python: str = "",
+    more: Sequence[File] = (),
+) -> None:
+    """Draw the menu of maps by their names on the page.
 
-    name: of the files, before a map's own name. python: the lines that give the same numbers.
+    name: of the files, before a map's own name. about: names the maps in the menu's button, their names where empty.
+    python: the lines that give the same numbers. more: files beside the maps' own.
     """
 
     def all_of_them(mode: Mode) -> Scene:
@@ -81,10 +88,11 @@ def draw(pictures: Mapping[str, MapPicture], *, name: str, python: str = "") -> 
     save.menu(
         save.picture(name, all_of_them, of="All", labels=LABELS),
         *(picture.files("-".join([name, *title.lower().split()]), of=title) for title, picture in pictures.items()),
+        *([more] if more else []),
         slides=[save.slide(_slides(pictures), name=f"{name}-slide", key=name)],
         key=name,
+        about=about or ", ".join(pictures),
         python=python,
-        in_line=True,
         labels=LABELS,
     )
 

@@ -1,4 +1,4 @@
-"""A matrix on a page as a heatmap, or two that are compared, with the quiet control Save under it.
+"""A matrix on a page as a heatmap, or two that are compared, with the menu of its files at its title.
 
 ```python
 a, b = (Panel(weights, rows=tokens, columns=tokens, title=side) for side, weights in maps.items())
@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import streamlit as st
 
 from inspector.components.matrix import MatrixMessage, Numbered, Panel
 from inspector.export import spreadsheet
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode, Scale
-from inspector.text import visible
+from inspector.text import plain, visible
 from inspector.views.components import matrix as component
 from inspector.views.components.matrix import Pick
 from inspector.views.figures import save
@@ -37,18 +38,21 @@ def show(
     top: float | None = None,
     diverging: bool = False,
     scale: Scale = "linear",
+    heading: str = "",
+    sentence: str = "",
     python: str = "",
     on_pick: Callable[[Pick], None] | None = None,
     labels: save.Labels = save.ENGLISH,
 ) -> None:
-    """Show a matrix [R, C], or two side by side; every cell can be named, kept by a click, and reached by keyboard.
+    """Show a matrix [R, C], or two side by side, under its title line.
 
-    Two have one colour scale, cells of one size and plots that begin at one height, and are linked; on a narrow page
-    the second stands below the first. row_title, column_title: what a row and a column are. quantity: the name of the
-    values, in the singular. numbered: the axes whose labels repeat, as tokens do, and are named with their number. top:
-    the end of the colour scale, the largest size of a value where None. diverging: signed values, zero in the middle of
-    the scale. name: of the files. python: the lines that give the same numbers. on_pick: called before the run that
-    follows a pin. labels: the words around it, in another language.
+    Every cell can be named, kept by a click, and reached by keyboard. Two have one colour scale, cells of one size and
+    plots that begin at one height, and are linked; on a narrow page the second stands below the first. row_title,
+    column_title: what a row and a column are. quantity: the name of the values, in the singular. numbered: the axes
+    whose labels repeat, as tokens do, and are named with their number. top: the end of the colour scale, the largest
+    size of a value where None. diverging: signed values, zero in the middle of the scale. heading, sentence: above the
+    matrix. name: of the files. python: the lines that give the same numbers. on_pick: called before the run that
+    follows a pin. labels: the words of the menu, in another language.
     """
     message = MatrixMessage(
         panels,
@@ -62,14 +66,25 @@ def show(
         picks=on_pick is not None,
         words=labels.matrix,
     )
-    component.matrix(message.to_bytes(), key=key, on_pick=on_pick)
 
     def drawn(mode: Mode) -> Scene:
         from inspector.components.matrix.picture import picture
 
         return picture(message, title="" if len(message.panels) > 1 else message.panels[0].title, mode=mode)
 
-    save.figure(name, {"": drawn}, table=lambda: _csv(message), key=key, python=python, labels=labels)
+    with st.container(gap="xsmall" if heading or sentence else None):
+        save.figure(
+            name,
+            {"": drawn},
+            table=lambda: _csv(message),
+            key=key,
+            heading=heading,
+            sentence=sentence,
+            about=plain(" and ".join(filter(None, (panel.title for panel in panels)))),
+            python=python,
+            labels=labels,
+        )
+        component.matrix(message.to_bytes(), key=key, on_pick=on_pick)
 
 
 def _csv(message: MatrixMessage) -> bytes:

@@ -1,7 +1,7 @@
-"""The one quiet control under a figure: the figure in large type for a slide, its files, and its Python lines.
+"""The title line of a figure, and the one quiet menu at its right end: slides, files and Python lines.
 
 ```python
-save.figure("thumbnails", {"": scene}, table=lambda: frame, python=lines, key="heads")
+save.figure("thumbnails", {"": scene}, table=lambda: frame, python=lines, key="heads", heading="Every head")
 
 files = [*save.picture("map", scene), File("map.npz", arrays, "numpy.load() gives values")]
 save.menu(files, slides=[save.slide({"": scene}, name="map-slide", key="head")], python=lines, key="head")
@@ -22,7 +22,7 @@ from inspector.export import spreadsheet
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
 from inspector.sections.section import File
-from inspector.views.shell import appearance, downloads, python_lines
+from inspector.views.shell import appearance, boundary, downloads, python_lines
 from inspector.wording import shell as words
 
 if TYPE_CHECKING:
@@ -32,18 +32,24 @@ if TYPE_CHECKING:
 Layout = Callable[[Mode], Scene]
 
 
+SLIDE = 1200  # pixels of a slide: with all over it, it fits in a window of 1440 by 900
+WIDE = {"tertiary": 34, "secondary": 46}  # pixels of the menu's button: its mark and its arrow, no words
+
+
 @dataclass(frozen=True)
 class Labels:
-    """The words of the control. matrix: those of `MatrixMessage.words`."""
+    """The words of the menu, `menu` and `menu_of` those of its button. matrix: those of `MatrixMessage.words`."""
 
     slide: str = "Slide"
     slide_help: str = "The figure in large type, on a light or a dark ground"
-    save: str = "Save"
+    menu: str = "Slide and files"
+    menu_of: str = "Slide and files of {}"
     png_help: str = "The figure in large type, 2560 by 1440 pixels"
     svg_help: str = "The figure in large type, sharp at any size"
     csv_help: str = "The numbers of the figure, to the last digit"
     python: str = words.WITHOUT_PAGE
     background: str = "Background"
+    full_screen: str = "Full screen: open the saved SVG in the browser and press F11."
     modes: Mapping[Mode, str] = field(default_factory=lambda: {"light": "Light", "dark": "Dark"})
     matrix: Mapping[str, str] = field(default_factory=dict)
 
@@ -60,43 +66,74 @@ class Slide:
     label: str = ""
 
 
+@st.fragment
+@boundary.part
 def menu(
     *rows: Sequence[File],
     slides: Sequence[Slide],
     key: str,
+    heading: str = "",
+    sentence: str = "",
+    about: str = "",
     python: str = "",
     pictures: Callable[[], None] | None = None,
-    in_line: bool = False,
+    below: Callable[[], None] | None = None,
     labels: Labels = ENGLISH,
-) -> DeltaGenerator:
-    """Draw the control, and return the popover with the files, for what else stands in it.
+) -> None:
+    """Draw a figure's title line, its menu at the right end; what is in the menu is made when the reader opens it.
 
-    rows: files whose buttons stand beside each other. python: the lines after which a reader has the same numbers.
-    pictures: draws the buttons of pictures that the browser makes. in_line: the control stands behind other buttons,
-    not at the right.
+    rows: files whose buttons stand beside each other. heading, sentence: of the figure; where both are empty the line
+    is the menu alone. about: names the figure in its button where it has no heading. python: the lines after which a
+    reader has the same numbers. pictures: draws the buttons of pictures that the browser makes. below: draws what else
+    the menu holds.
     """
+    named = heading or about
     kind = appearance.quiet_button()
-    with st.container(
-        horizontal=True,
-        horizontal_alignment="left" if in_line else "right",
-        width="content" if in_line else "stretch",
-        gap="small",
-    ):
-        # Slides beside the popover and not in it: an open popover would lie over the dialog.
-        for slide in slides:
-            label, id = slide.label or labels.slide, f"{slide.key}-slide"
-            if st.button(label, icon=":material/slideshow:", type=kind, key=id, help=labels.slide_help):
-                slide.open()
-        saved = st.popover(labels.save, icon=":material/download:", type=kind, key=f"{key}-save")
-    with saved:
-        if pictures is not None:
-            pictures()
-        for files in rows:
-            row(files)
-        if python:
-            st.caption(labels.python)
-            python_lines.show(python)
-    return saved
+    with st.container(horizontal=True, horizontal_alignment="right", wrap=False, gap="small"):
+        if heading or sentence:
+            with st.container(gap=None):
+                st.space(1 if heading else 7)  # its first line meets the button's middle, however many lines follow
+                st.subheader(heading, anchor=False) if heading else st.markdown(sentence)
+        opened = st.popover(
+            labels.menu_of.format(named) if named else labels.menu,
+            icon=":material/more_horiz:",
+            type=kind,
+            key=f"{key}-menu",
+            width=WIDE[kind],
+            on_change="rerun",
+        )
+    if heading and sentence:
+        st.markdown(sentence)
+    if opened.open:
+        with opened:
+            with st.container(horizontal=True, gap="small"):
+                for slide in slides:
+                    st.button(
+                        slide.label or labels.slide,
+                        icon=":material/slideshow:",
+                        key=f"{slide.key}-slide",
+                        help=labels.slide_help,
+                        on_click=_turn_to,
+                        args=(slide.key, key),
+                    )
+            if pictures is not None:
+                pictures()
+            for files in rows:
+                row(files)
+            if python:
+                st.caption(labels.python)
+                python_lines.show(python)
+            if below is not None:
+                below()
+    for slide in slides:
+        if st.session_state.pop(f"{slide.key}-slide-asked", False):
+            slide.open()
+
+
+def _turn_to(slide: str, key: str) -> None:
+    """Close the menu, which would lie over the dialog, before the run that opens the slide."""
+    st.session_state[f"{key}-menu"] = False
+    st.session_state[f"{slide}-slide-asked"] = True
 
 
 def figure(
@@ -105,12 +142,15 @@ def figure(
     *,
     table: Callable[[], pd.DataFrame | bytes],
     key: str,
+    heading: str = "",
+    sentence: str = "",
+    about: str = "",
     python: str = "",
     labels: Labels = ENGLISH,
 ) -> None:
-    """Draw the control of a figure, or of several by their titles, and of their table.
+    """Draw the title line of a figure, or of several by their titles, with the menu that also holds their table.
 
-    name: of the files, without an ending; a figure's title follows it.
+    name: of the files, without an ending; a figure's title follows it. The rest as `menu` takes it.
     """
     rows = [
         picture("-".join([name, *title.lower().split()]), layout, of=title, labels=labels)
@@ -122,6 +162,9 @@ def figure(
         [csv],
         slides=[slide(layouts, name=f"{name}-slide", key=key, labels=labels)],
         key=key,
+        heading=heading,
+        sentence=sentence,
+        about=about,
         python=python,
         labels=labels,
     )
@@ -142,7 +185,7 @@ def row(files: Iterable[File]) -> None:
     A picture is as light or dark as the page, which only a run of the script can tell: it is asked here.
     """
     mode = appearance.mode()
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, width="content", gap="small"):
         for file in files:
             downloads.button(file.name, partial(_written, file, mode), file.meaning, label=file.label)
 
@@ -166,14 +209,20 @@ def slide(layouts: Mapping[str, Layout], *, name: str, key: str, label: str = ""
 
 
 def _slide(layouts: Mapping[str, Layout], *, name: str, key: str, labels: Labels) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with bar():
         mode = background(key, labels)
         title = next(iter(layouts))
         if len(layouts) > 1:
             title = st.selectbox("Figure", list(layouts), key=f"{key}-figure", label_visibility="collapsed", width=240)
-    scene = layouts[title](mode)
-    st.image(scene.svg(), width="stretch", alt="the figure as it is saved")
-    row(picture("-".join([name, *title.lower().split()]), lambda _: scene, labels=labels))
+        scene = layouts[title](mode)
+        row(picture("-".join([name, *title.lower().split()]), lambda _: scene, labels=labels))
+        st.caption(labels.full_screen, width="content")
+    st.image(scene.svg(), width=SLIDE, alt="the figure as it is saved")
+
+
+def bar() -> DeltaGenerator:
+    """Return the row over a slide for all that a reader does with it, so that nothing lies below the window's edge."""
+    return st.container(horizontal=True, vertical_alignment="center", gap="small")
 
 
 def background(key: str, labels: Labels = ENGLISH) -> Mode:

@@ -24,28 +24,30 @@ def cache(made: WrittenText, table: pd.DataFrame, *, python: str) -> None:
     _same(made)
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(words.CACHE_BYTES)
         chart.show(
             draw.cache(table[["step", "cache_bytes"]]),
             alt="bytes in the KV cache after each step",
             key="cache",
+            sentence=words.CACHE_BYTES,
             name="kv-cache",
             python=f'{python}\nmade.table()[["step", "cache_bytes"]]',
             table=table[["step", "cache_bytes"]],
         )
         st.caption(_kept(made))
     with right:
-        st.markdown(words.DECODER_FLOPS)
+        place = st.container()
         amount = controls.bar("FLOPs of", list(AMOUNTS), "flops_of", default="each step")
         columns = ["step", *(f"{AMOUNTS[amount]}_{kind}" for kind in ("cached", "uncached"))]
-        chart.show(
-            draw.flops(table, amount=AMOUNTS[amount]),
-            alt=f"FLOPs of {amount}, with the cache and without",
-            key="flops",
-            name="flops",
-            python=f"{python}\nmade.table()[{columns!r}]",
-            table=table[columns],
-        )
+        with place:
+            chart.show(
+                draw.flops(table, amount=AMOUNTS[amount]),
+                alt=f"FLOPs of {amount}, with the cache and without",
+                key="flops",
+                sentence=words.DECODER_FLOPS,
+                name="flops",
+                python=f"{python}\nmade.table()[{columns!r}]",
+                table=table[columns],
+            )
         st.caption(words.flops_read(alone=made.source is None))
 
 

@@ -165,11 +165,11 @@ def _about(made: WrittenText, limits: str) -> None:
 
 def _candidates(made: WrittenText, step: int, *, python: str) -> None:
     chosen = made.steps[step - 1]
-    st.markdown(wording.COULD_COME)
     chart.show(
         partial(draw.candidates, chosen, top=made.likeliest),
         alt=f"the likeliest tokens of step {step}, with their probabilities",
         key="candidates",
+        sentence=wording.COULD_COME,
         name=f"step-{step}",
         python=f"{python}\nmade.steps[{step - 1}].candidates",
     )
@@ -207,14 +207,13 @@ def _map(
     so_far[step:], so_far[:, known:] = np.nan, np.nan
     place = f'layer={site.layer}, stream="{stream}"' + (f", call={site.call}" if site.call else "")
     one = f"head={head}, " if head is not None else ""
-    st.markdown(f"**{STREAMS[stream]}**")
-    st.caption(attention.title(site.layer, head, call=site.call))
     matrix.show(
         matrix.Panel(so_far, rows=[f"→ {done.chosen.token}" for done in made.steps], columns=keys, marked=[step - 1]),
         row_title=wording.NEW_TOKEN,
         column_title="key",
         numbered="both",
         top=float(weights.max()) or None,
+        sentence=f"**{STREAMS[stream]}**, {attention.title(site.layer, head, call=site.call).lower()}",
         name=f"generate-{stream}",
         key=f"attention-{stream}",
         python=f"{python}\nweights = made.trace.attention({one}{place}){'' if one else '.mean(axis=0)'}"

@@ -89,12 +89,12 @@ def places(experiment: Experiment, results: Sequence[LabResult]) -> None:
     table = lab.places(results).query("times == @times")
     if table.empty:
         return
-    st.subheader(words.BY_PLACE, anchor=False)
-    st.markdown(words.places(read.places(table), task=experiment.task))
     chart.show(
         draw.places(table, guessed=1 / SYMBOLS[experiment.task]),
         alt="Share of texts in which each place of the answer is right",
         key="lab-places",
+        heading=words.BY_PLACE,
+        sentence=words.places(read.places(table), task=experiment.task),
         name=f"lab-{experiment.task}-places",
         python=python(
             experiment, f"table = inspector.lab.places(map(result, courses.values())).query('times == {times}')"
@@ -257,6 +257,7 @@ def _attention(trials: dict[Side, Trial], *, runs: dict[Side, LabRun], lines: st
     if recurrent == trials.keys():
         return
     trials = {side: trial for side, trial in trials.items() if side not in recurrent}
+    _every_head(trials, lines=lines)
     for column, (side, trial) in zip(st.columns(2, gap="medium"), trials.items(), strict=False):
         with column:
             for stream, every in trial.attention.items():
@@ -265,7 +266,6 @@ def _attention(trials: dict[Side, Trial], *, runs: dict[Side, LabRun], lines: st
                     names = [f"{side} {several}{layer}.{index}" for index in range(len(weights))]
                     st.image(raster.strip(list(weights), labels=names, mode=appearance.mode()), width="stretch")
     st.caption(words.all_heads(sides=phrases.listed(list(trials))))
-    _every_head(trials, lines=lines)
 
 
 def _heads(trials: dict[Side, Trial], *, recurrent: Set[Side]) -> dict[Side, tuple[Stream, int, int]]:
@@ -314,7 +314,7 @@ def _asked_heads(trials: dict[Side, Trial]) -> dict[Side, tuple[Stream, int, int
 
 
 def _every_head(trials: dict[Side, Trial], *, lines: str) -> None:
-    """Draw Save and Slide of the small pictures."""
+    """Draw the menu of the small pictures."""
     rows = [
         (side, stream, layer, weights)
         for side, trial in trials.items()
@@ -334,7 +334,7 @@ def _every_head(trials: dict[Side, Trial], *, lines: str) -> None:
                 f"{side}, {f'{stream} ' if len(trials[side].attention) > 1 else ''}layer {layer}"
                 for side, stream, layer, _ in rows
             ],
-            title=f"Every head of {' and '.join(trials)}, colours from 0 to 1 by square root",
+            title=f"{words.EVERY_HEAD.format(' and '.join(trials))}, colours from 0 to 1 by square root",
             mode=mode,
         )
 
@@ -351,7 +351,9 @@ def _every_head(trials: dict[Side, Trial], *, lines: str) -> None:
 
     name = "lab-all-heads"
     python = f"{lines}\nmaps = {{side: trial.attention for side, trial in trials.items()}}"
-    save.figure(name, {"": picture}, table=csv, key=name, python=python)
+    save.figure(
+        name, {"": picture}, table=csv, key=name, about=words.EVERY_HEAD.format(" and ".join(trials)), python=python
+    )
 
 
 def _length(times: int, digits: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -134,10 +134,18 @@ def heads(opened: OpenChange | str) -> None:
     st.caption(wording.heads_read(largest=largest))
 
 
-def before_and_after(opened: OpenChange | str, *, about: Sequence[int] = ()) -> dict[str, MapPicture]:
-    """Draw the open head before, after and their difference, aligned, and its numbers; the maps as files have them."""
+def before_and_after(
+    opened: OpenChange | str,
+    *,
+    files: Callable[[OpenChange, Mapping[str, MapPicture]], None],
+    about: Sequence[int] = (),
+) -> None:
+    """Draw the open head before, after and their difference, aligned, and its numbers.
+
+    files: draws the menu of the maps by their names on the page. about: the places of tokens that are others now.
+    """
     if isinstance(opened, str):
-        return {}
+        return
     a, b = opened.maps
     apart: Array = b - a
     shown, now = opened.shown
@@ -151,14 +159,15 @@ def before_and_after(opened: OpenChange | str, *, about: Sequence[int] = ()) -> 
             "After minus before", apart, shown.queries.labels, shown.keys.labels
         ),
     }
-    for place, (key, picture) in zip(
-        st.columns(3, gap="medium"), zip(("before", "after", "change"), pictures.values(), strict=True), strict=True
-    ):
-        with place:
-            _map(picture, opened, key=f"map-{key}", beside=beside)
+    with st.container(gap=None):
+        files(opened, pictures)
+        for place, key, picture in zip(
+            st.columns(3, gap="medium"), ("before", "after", "change"), pictures.values(), strict=True
+        ):
+            with place:
+                _map(picture, opened, key=f"map-{key}", beside=beside)
     readings.line(_told(opened, about=about))
     st.caption(wording.maps_read(largest=largest, top=top, alone=opened.pinned is None))
-    return pictures
 
 
 def table(opened: OpenChange | str, *, about: Sequence[int] = ()) -> None:
@@ -207,11 +216,11 @@ def hidden_states(change: Change, *, positions: Sequence[int] = ()) -> States:
 def draw_states(states: States, *, name: str = "masked") -> None:
     """Draw how far each token's last hidden state turned; those that were changed stand out under `name`."""
     turned = states.turned["turned"].to_numpy()
-    st.markdown(wording.STATES_TURNED)
     chart.show(
         figures.moved(turned, tokens=states.tokens, masked=states.changed, names=("as before", name)),
         alt="1 - cosine of each token's last hidden state before and after",
         key="moved",
+        sentence=wording.STATES_TURNED,
         table=states.turned,
     )
     st.caption(wording.states_read(mean=float(turned.mean())))

@@ -48,11 +48,11 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
             sentence.show(told, ("head", "layer"))
         draw_states = partial(before_after.draw_states, states)
         table = predictions.beside(asked, states=draw_states, heads=partial(before_after.heads, opened))
-        pictures = before_after.before_and_after(opened)
         heads = [tuple(head)[: 4 if head.call else 3] for head in dropped.heads]
         what = f"drop(heads={heads}" + (f", hidden={hidden})" if hidden else ")")
         name = f"{trace.model.replace('/', '-')}-dropped"
-        downloads.change(trace, opened, pictures, what=what, predictions=table, name=name)
+        files = partial(downloads.change, trace, what=what, predictions=table, name=name)
+        before_after.before_and_after(opened, files=files)
         if asked is not None:
             draw_states()
         link.publish()

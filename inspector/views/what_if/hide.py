@@ -67,10 +67,10 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
             table = _guesses(masked) if asked is None else predictions.show(asked)
         with right:
             before_after.heads(opened)
-        pictures = before_after.before_and_after(opened, about=about)
         what = f"mask(positions={list(masked.positions)})"
         name = f"{trace.model.replace('/', '-')}-masked"
-        downloads.change(trace, opened, pictures, what=what, predictions=table, name=name)
+        files = partial(downloads.change, trace, what=what, predictions=table, name=name)
+        before_after.before_and_after(opened, files=files, about=about)
         states = before_after.hidden_states(masked, positions=masked.positions if trace.target is None else ())
         before_after.draw_states(states)
         link.publish()

@@ -50,11 +50,11 @@ def show(asked: Asked) -> pd.DataFrame:
     """Draw the likeliest tokens before and after, with how the true one fares; the table of it."""
     prediction = asked.prediction
     table = interventions.prediction_table(prediction)
-    st.markdown(wording.PREDICTED)
     chart.show(
         partial(draw.predictions, prediction),
         alt="probabilities of the likeliest tokens before and after",
         key="predictions",
+        sentence=wording.PREDICTED,
         table=table,
     )
     readings.line(_numbers(prediction))

@@ -55,10 +55,10 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
             sentence.show(told, ("token", "head", "layer"))
         draw_states = partial(before_after.draw_states, states, name="swapped")
         table = predictions.beside(asked, states=draw_states, heads=partial(before_after.heads, opened))
-        pictures = before_after.before_and_after(opened)
         given = f"position={positions[0]}, by={by.strip()!r}" + (f", hidden={hidden}" if hidden else "")
         name = f"{trace.model.replace('/', '-')}-swapped"
-        downloads.change(trace, opened, pictures, what=f"swap({given})", predictions=table, name=name)
+        files = partial(downloads.change, trace, what=f"swap({given})", predictions=table, name=name)
+        before_after.before_and_after(opened, files=files)
         if asked is not None:
             draw_states()
         link.publish()

@@ -9,7 +9,6 @@ from models.formatting import layer_name
 
 _ALIKE = ((0.05, "almost the same keys"), (1 / 3, "mostly the same keys"), (2 / 3, "partly the same keys"))
 ONE_HEAD = "This model has one head, so there is nothing to compare it with."
-CLICK_OPENS = "A click opens the two heads above."
 DISTANCE = "distance in nats"
 DIVERGENCE_ABOUT = "Jensen-Shannon divergence of the rows over the shared keys, mean over queries; 0 to ln 2 = 0.693"
 RANK_ABOUT = (
@@ -20,6 +19,7 @@ LARGEST_ABOUT = "Largest difference of two weights, without its sign"
 NOTHING_LEFT = "Nothing is left over."
 SEE_WHAT_IF = "One text before and after a change: see What if"
 FILL_WITH = "Fill the panels with"
+MEAN = "mean"
 
 
 SIDES_HELP = "One head under the switches of both sides, A and B of the sidebar"
@@ -92,7 +92,7 @@ def distances_read(*, queries: int, rows: str) -> str:
 
 def best_matches(*, whose: str) -> str:
     """Say what the best matches are; whose: the models that are compared."""
-    return f"**Best matches{whose}**: each is the nearest of the other."
+    return f"**Best matches{whose}**: each is the nearest of the other. A click opens the two heads above."
 
 
 def strips_read(*, top: str, layer: str, panel: str, number: int) -> str:

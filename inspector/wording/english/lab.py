@@ -438,6 +438,9 @@ def has_heads(*, side: str, layer: int, head: int) -> str:
     return f"{side} has layers 0 to {layer} and heads 0 to {head}."
 
 
+EVERY_HEAD = "Every head of {}"
+
+
 def all_heads(*, sides: str) -> str:
     """Say what the small pictures are."""
     return (

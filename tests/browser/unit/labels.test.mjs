@@ -14,11 +14,20 @@ test("where a word does not fit over its column words are turned alike, single l
   assert.deepEqual(columnLabels([8, 50, 8], 14).turns, [0, -90, 0]);
 });
 
-test("narrow columns are labelled at round steps, upright, with room between the labels", () => {
+test("narrow columns are labelled at round steps, numbers upright, with room between the labels", () => {
   const { step, turns } = columnLabels(Array(384).fill(22), 2);
   assert.equal(step, 20); // 32 pixels a label, 2 a column
   assert.ok(turns.every((turn) => turn === 0));
-  assert.equal(columnLabels(Array(100).fill(300), 3).step, 50); // a long label is cut at 126 pixels
+});
+
+test("names of narrow columns are slanted, as often as rows have theirs, and tell how far they reach", () => {
+  const { step, turns, over } = columnLabels(Array(72).fill(90), 5.2);
+  assert.equal(step, rowStep(5.2));
+  assert.ok(turns.every((turn) => turn === -45));
+  const last = 70.5 * 5.2 + 90 * Math.SQRT1_2; // the end of the last label that is drawn, of column 70
+  assert.ok(over >= last - 72 * 5.2 && over < last - 72 * 5.2 + 20);
+  assert.equal(columnLabels([8, 50, 8], 14).over, 0); // on its side it stays over its column
+  assert.ok(columnLabels(Array(100).fill(300), 3).height < 126); // a long label is cut at 126 pixels
 });
 
 test("the room over the plot holds the longest turned label", () => {

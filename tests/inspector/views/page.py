@@ -82,6 +82,15 @@ def uploaded(app: AppTest, content: bytes, *, name: str = "t.npz") -> AppTest:
     return app.file_uploader(key="file").set_value((name, content, "application/octet-stream")).run()
 
 
+def with_menus(app: AppTest) -> AppTest:
+    """Open the menu of every figure, in which nothing stands until it is open."""
+    for popover in app.get("popover"):
+        key = popover.proto.popover.id.split("-", 2)[-1]  # of a widget's id: $$ID, a hash and the key
+        if key.endswith("-menu"):
+            app.session_state[key] = True
+    return app.run()
+
+
 def until(true: Callable[[], bool]) -> None:
     """Wait for what other threads do."""
     for _ in range(2000):

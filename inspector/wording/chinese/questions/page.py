@@ -52,13 +52,15 @@ NO_RUN_YET = "这里还没有运行过。"
 FIGURE = {
     "slide": "幻灯片",
     "slide_help": "大字号的图，浅色或深色背景",
-    "save": "保存",
+    "menu": "幻灯片与文件",
+    "menu_of": "幻灯片与文件：{}",
     "png_help": "大字号的图，2560 × 1440 像素",
     "svg_help": "大字号的矢量图，任意缩放都清晰",
     "csv_help": "图中的数值，保留全部位数",
     "background": "背景",
+    "full_screen": "全屏：在浏览器中打开保存的 SVG，按 F11。",
 }
-"""The words of the control under a figure."""
+"""The words of a figure's menu."""
 MODES = {"light": "浅色", "dark": "深色"}
 MATRIX = {
     "linear": "（线性色阶）",

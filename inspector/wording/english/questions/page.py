@@ -56,13 +56,15 @@ NO_RUN_YET = "It has not been run here yet."
 FIGURE = {
     "slide": "Slide",
     "slide_help": "The figure in large type, on a light or a dark ground",
-    "save": "Save",
+    "menu": "Slide and files",
+    "menu_of": "Slide and files of {}",
     "png_help": "The figure in large type, 2560 by 1440 pixels",
     "svg_help": "The figure in large type, sharp at any size",
     "csv_help": "The numbers of the figure, to the last digit",
     "background": "Background",
+    "full_screen": "Full screen: open the saved SVG in the browser and press F11.",
 }
-"""The words of the control under a figure."""
+"""The words of a figure's menu."""
 MODES = {"light": "Light", "dark": "Dark"}
 MATRIX = {
     "linear": ", linear scale",

@@ -63,7 +63,7 @@ def masking(
 
 def drawn_of(drawn: int, tokens: int) -> str:
     """Say how much of a long text is drawn."""
-    return f"The first {drawn} of {tokens} tokens are drawn; the CSV under Save has all."
+    return f"The first {drawn} of {tokens} tokens are drawn; the CSV in the figure's menu has all."
 
 
 def shares(*, shares: Sequence[float], rules: Sequence[float], away: float, draws: int) -> str:

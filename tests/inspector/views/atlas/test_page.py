@@ -114,7 +114,9 @@ def test_the_own_transformer_shows_the_atlas_of_its_weights() -> None:
 
 @pytest.mark.parametrize("by", ["previous", "nsubj governor", "offset_-3"])
 def test_every_part_of_the_page_opens(by: str) -> None:
-    app = opened(PAGE, by=by, state={"atlas_table": True, "atlas_take": True, "atlas_build_panel": True})
+    app = opened(
+        PAGE, by=by, state={"atlas_table": True, "atlas_take": True, "atlas_build_panel": True, "atlas_grid-menu": True}
+    )
     assert "Cannot be shown" not in said(app)
     names = {element.proto.label for element in app.get("download_button")}
     assert {"CSV", "PARQUET", "HTML", "PNG", "SVG"} <= names

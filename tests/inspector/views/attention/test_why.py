@@ -74,7 +74,7 @@ def test_a_masked_key_has_no_bar_and_a_true_minus() -> None:
 
 
 def test_steps_have_files_lines_and_a_slide() -> None:
-    app = opened(why="true", query="5", key="6", **PLACE)
+    app = opened(why="true", query="5", key="6", state={"why-menu": True}, **PLACE)
     names = [button.proto.id for button in app.get("download_button")]
     for ending in ("png", "svg", "csv"):
         assert any(f"cell5-6.{ending}" in name for name in names)

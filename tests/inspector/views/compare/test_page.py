@@ -16,7 +16,7 @@ from inspector.views.compare import panels as compare_panels
 from models import LoadedModel, load
 from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, save
-from tests.inspector.views.page import EXAMPLE, messages, numbers, opened, pressed, said, turned
+from tests.inspector.views.page import EXAMPLE, messages, numbers, opened, pressed, said, turned, with_menus
 
 
 def test_it_begins_with_the_open_head_and_the_next_layer(minilm: LoadedModel) -> None:
@@ -86,6 +86,16 @@ def test_one_click_fills_the_panels(minilm: LoadedModel, preset: str) -> None:
     assert bool(app.text_area(key="b_text").value) == (preset == "texts")
 
 
+def test_the_field_of_a_head_reads_mean_under_the_mean_over_heads_and_its_head_comes_back() -> None:
+    app = opened("Compare", a_layer="3", a_head="11")
+    app.toggle(key="a_mean").set_value(True).run()
+    assert [field.value for field in app.text_input if field.label == "Head"] == ["mean"]
+    assert [field.key for field in app.number_input if field.label == "Head"] == ["b_head"]
+    app.number_input(key="a_layer").set_value(4).run()
+    app.toggle(key="a_mean").set_value(False).run()
+    assert app.number_input(key="a_head").value == 11
+
+
 def test_equal_maps_are_called_equal(minilm: LoadedModel) -> None:
     app = opened("Compare", a_layer="2", b_layer="2", a_head="3", b_head="3")
     assert "$A_{A} - A_{B} = 0$ everywhere: the two maps are equal." in said(app)
@@ -141,7 +151,7 @@ def test_the_plane_and_the_strips_have_files_and_lines(monkeypatch: pytest.Monke
         made[file] = make()
 
     monkeypatch.setattr("inspector.views.shell.downloads.button", keep)
-    app = opened("Compare", a_layer="1", a_head="7", further="Across layers and heads")
+    app = opened("Compare", a_layer="1", a_head="7", further="Across layers and heads", state={"strips-menu": True})
     assert not app.exception
     given: dict[str, Any] = {}
     exec(next(code.value for code in app.code if "across = [" in code.value), given)
@@ -151,7 +161,7 @@ def test_the_plane_and_the_strips_have_files_and_lines(monkeypatch: pytest.Monke
     assert made["heads-of-a-across-heads.svg"].startswith(b"<svg ")
     assert len(made["heads-of-a.csv"].splitlines()) == 1 + 72
 
-    app = opened("Compare", a_layer="1", a_head="7", further="All heads on a plane")
+    app = opened("Compare", a_layer="1", a_head="7", further="All heads on a plane", state={"map-of-heads-menu": True})
     assert not app.exception
     exec(next(code.value for code in app.code if "points, share" in code.value), given)
     rows = list(csv.DictReader(made["heads-on-a-plane.csv"].decode().splitlines()))
@@ -236,7 +246,9 @@ def test_the_files_and_the_lines_give_what_is_seen(monkeypatch: pytest.MonkeyPat
         made[file] = make()
 
     monkeypatch.setattr("inspector.views.shell.downloads.button", keep)
-    app = opened("Compare", text="A long antidisestablishment.", b_model="mini-bert", hide="true", b_head="2")
+    app = with_menus(
+        opened("Compare", text="A long antidisestablishment.", b_model="mini-bert", hide="true", b_head="2")
+    )
     assert not app.exception
     names = ("compared", "compared-a", "compared-b", "compared-a-minus-b")
     assert {f"{name}.{ending}" for name in names for ending in ("png", "svg")} <= set(made)

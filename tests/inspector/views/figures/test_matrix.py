@@ -16,6 +16,7 @@ from inspector.components.matrix.picture import picture
 from inspector.plots import theme
 from inspector.views.figures import matrix
 from tests.inspector.components.messages import unpack
+from tests.inspector.views.page import with_menus
 
 
 def page() -> None:
@@ -30,7 +31,7 @@ def page() -> None:
 
 
 def test_a_page_sends_the_values_and_offers_files_lines_and_a_slide() -> None:
-    at = AppTest.from_function(page, default_timeout=60).run()
+    at = with_menus(AppTest.from_function(page, default_timeout=60).run())
     assert not at.exception
     header, data = unpack(at.get("bidi_component")[0].proto.bytes, "<f4")
     np.testing.assert_array_equal(data, [0.25, 0.5, 0.125, 1.0])
@@ -52,7 +53,7 @@ def test_a_picture_is_as_dark_as_the_page_that_offers_it(monkeypatch: pytest.Mon
     monkeypatch.setattr("inspector.views.shell.downloads.button", keep)
     with monkeypatch.context() as dark:
         dark.setattr("inspector.views.shell.appearance.mode", lambda: "dark")
-        assert not AppTest.from_function(page, default_timeout=60).run().exception
+        assert not with_menus(AppTest.from_function(page, default_timeout=60).run()).exception
     picture = Image.open(io.BytesIO(made["m.png"]()))  # after the run, as when the reader clicks
     assert "#{:02x}{:02x}{:02x}".format(*picture.getpixel((0, 0))) == theme.BACKGROUND["dark"]
 

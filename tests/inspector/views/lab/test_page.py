@@ -14,7 +14,7 @@ from inspector.views.lab.presets import PRESETS, RECURRENCE
 from models.training import lab
 from models.training.tiny import words
 from models.training.tiny.experiments import Experiment
-from tests.inspector.views.page import message, opened, pressed, said, turned
+from tests.inspector.views.page import message, opened, pressed, said, turned, with_menus
 
 TINY = {"lab_length": "2", "lab_steps": "20", "lab_a_layers": "1", "lab_b_layers": "1"}
 
@@ -70,7 +70,7 @@ def test_start_trains_and_shows_all() -> None:
         said(app)
     )
     assert "Wrong here: A " in said(app)
-    for lines in (code.value for code in app.code if "maps = " in code.value):
+    for lines in (code.value for code in with_menus(app).code if "maps = " in code.value):
         given: dict[str, Any] = {}
         exec(lines, given)
         for result in results:  # of the one layer, all heads or the open one
@@ -151,7 +151,7 @@ def test_an_rnn_with_attention_has_one_map_and_without_none() -> None:
     assert f"In {looks} of 2 steps A looks most at the digit that it has to write" in said(app)
     assert len(app.get("plotly_chart")) == 2  # the curves, and the answer by place; an RNN has no layers to measure
     assert "Layer by layer" not in said(app)
-    (lines,) = (code.value for code in app.code if "maps = " in code.value)
+    (lines,) = (code.value for code in with_menus(app).code if "maps = " in code.value)
     given: dict[str, Any] = {}
     exec(lines, given)
     np.testing.assert_array_equal(given["maps"]["A"], trials["A"].attention["cross"][0][0])

@@ -21,7 +21,7 @@ from models.transformer.config import TransformerConfig
 from models.transformer.masked_lm import MaskedLanguageModel
 from models.transformer.subwords import train_subwords
 from tests.closeness import assert_close
-from tests.inspector.views.page import EXAMPLE, forget, messages, numbers, said, typed, uploaded
+from tests.inspector.views.page import EXAMPLE, forget, messages, numbers, said, typed, uploaded, with_menus
 from tests.inspector.views.page import opened as start
 
 
@@ -248,7 +248,7 @@ def test_the_downloads_hold_what_is_seen(monkeypatch: pytest.MonkeyPatch, standi
         made[file] = make()
 
     monkeypatch.setattr("inspector.views.shell.downloads.button", keep)
-    app = opened(token="2", mask_layer="0", mask_head="1")
+    app = with_menus(opened(token="2", mask_layer="0", mask_head="1"))
     assert not app.exception
     masked = interventions.mask(standin, EXAMPLE, positions=[2])
     arrays = np.load(io.BytesIO(made["mini-bert-masked-attention.npz"]))
