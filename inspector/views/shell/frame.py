@@ -8,7 +8,7 @@ from streamlit.runtime.scriptrunner import StopException
 from inspector.sections.registry import PAGES
 from inspector.views.components import width
 from inspector.views.server import process_settings
-from inspector.views.shell import ahead, asked_here, boundary, header, link, model_picker, sidebar
+from inspector.views.shell import ahead, asked_here, boundary, header, link, model_picker, old_links, sidebar
 from inspector.views.shell.pages import FILES, GROUPS, VIEWS
 
 ICON = VIEWS / "icon.png"  # a named icon would be fetched from a CDN
@@ -34,6 +34,7 @@ st.set_page_config(page_title=f"{page.title} · Headlight")
 st.logo(str(WORDMARK))
 if any("?" in st.query_params.get(side, "") for side in ("model", "b")):
     ahead.wait()  # switches are read with the model, and two threads that import transformers at once break each other
+old_links.follow(page.url_path)
 sidebar.begin(page.url_path)
 reads = PAGES[page.url_path].reads
 asked = header.draw(page, PAGES[page.url_path].purpose, with_model=reads, pages=pages if width.is_narrow() else {})
