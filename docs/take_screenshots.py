@@ -35,7 +35,7 @@ VIEWS = {
     "lab": ("/lab", "light", 1440, 2000),
     "cross": (TRANSLATED, "light", 1440, 900),
     "block": ("/block?model=mini-gpt", "light", 1440, 1050),
-    "scores": ("/scores?section=Queries+and+keys&layer=1&head=7", "light", 1440, 1500),
+    "scores": ("/scores?layer=1&head=7", "light", 1440, 1500),
     "layernorm": ("/layernorm", "light", 1440, 1100),
     "positions": ("/positions", "dark", 1440, 1150),
     "costs": ("/costs", "light", 1440, 1500),

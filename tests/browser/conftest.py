@@ -51,7 +51,7 @@ PAGES = {
 }
 GROUPS = {
     "Read": ("Attention", "Compare", "Scores", "What if"),
-    "Inside": ("Block", "LayerNorm", "Positions", "Costs"),
+    "Inside": ("Block", "Norms", "Positions", "Costs"),
     "Write": ("Generate", "Time"),
     "Learn": ("Questions", "Tokens", "Batch", "Lab", "Training"),
     "Corpus": ("Atlas",),

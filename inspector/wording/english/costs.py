@@ -51,6 +51,7 @@ ASKS = "More about these costs"
 STREAM, COUNTED, COMPONENT, KERNEL = "Stream", "What is counted", "Derivation of", "Attention computed"
 OPENING, LAYERS, WHOLE, MEMORY, CARD = "Shares", "By layer", "The whole model", "Memory and steps", "On your card"
 HEADS, BESIDE, TIME, DERIVATION = "Heads", "Side by side", "Time", "How it is counted"
+MEMORY_OF, FURTHER = "Memory", "More"
 VALUES: dict[Value, str] = {
     "parameters": "Parameters",
     "flops": "FLOPs",
@@ -100,8 +101,8 @@ def against(*, flops: float, parameters: float, elementwise: bool, experts: bool
     chosen = " (FLOPs of the experts that a token chooses, parameters of all)" if experts else ""
     work = ", element-wise work included," if elementwise else ""
     return (
-        f" Attention has {flops:.3g} times the FLOPs{work} and {parameters:.3g} times the parameters of the "
-        f"FFN{chosen}."
+        f" Attention needs {flops:.3g} times the FFN's FLOPs{work} and has {parameters:.3g} times its "
+        f"parameters{chosen}."
     )
 
 
@@ -125,8 +126,8 @@ def crossovers(*, core: float, sublayer: float | None, textbook: bool) -> str:
 NO_COMPONENT = "choose a component"
 COMPONENT_HELP = "Opens the formula of a number. A click on a bar does the same."
 CLICK = (
-    "Click a bar to see where its number comes from. What is element-wise, norms and sums goes by constants "
-    "(How it is counted)."
+    "Click a bar to see where its number comes from. Element-wise work, norms and sums are counted with "
+    "fixed constants (see How it is counted)."
 )
 FORMULA, COUNT, CLOCK = "Formula", "Count", "Clock"
 FORMULA_MEANS = "Closed formulas, from the configuration alone."
@@ -592,9 +593,9 @@ def timed(times: StreamTimes, measured: LayerTimes, *, kernel: Kernel, tokens: i
 def on_card(fit: CardNeeds, *, tokens: int, target_tokens: int | None, card: str, memory: int) -> str:
     """Say whether a model with its cache fits a card; card: its title, memory: its bytes."""
     each = count_of(tokens, "token") + ("" if target_tokens is None else f", with a target of {target_tokens:,},")
-    texts = f"A text of {each} takes" if fit.batch == 1 else f"{fit.batch:,} texts of {each} take"
-    cache = f" and {quantity(fit.cache, 'B')} of KV cache" if fit.cache else ""
-    takes = f"{texts} {quantity(fit.weights, 'B')} of weights{cache}, {quantity(fit.bytes, 'B')} in all"
+    texts = f"a text of {each}" if fit.batch == 1 else f"{fit.batch:,} texts of {each}"
+    cache = f", and the KV cache of {texts} {quantity(fit.cache, 'B')}" if fit.cache else ""
+    takes = f"The weights take {quantity(fit.weights, 'B')}{cache}"
     if fit.cards == 1:
         return f"{takes}: {percent(fit.bytes / memory)} of the {quantity(memory, 'B')} of {card}."
     return (

@@ -142,7 +142,7 @@ def test_every_page_draws_whatever_its_link_says(page: str, section: str, start:
         ("Compare", "heads_of", "minilm"),
         ("What if", "part", "minilm"),
         ("Generate", "flops_of", "translator"),
-        ("LayerNorm", "statistic", "minilm"),
+        ("Norms", "statistic", "minilm"),
         ("Costs", "counted", "minilm"),
     ],
 )

@@ -53,14 +53,14 @@ PASSED = (
 )
 ADDS = rf"(attention|cross-attention|the FFN) adds a vector of length {NUMBER}"
 ENDS = (
-    r"The end (?:(equals) the recorded output of the layer, bit for bit|differs from the recorded output of the layer "
+    r"The last box (?:(equals) what the model itself put out, bit for bit|differs from what the model itself put out "
     rf"by {NUMBER} of its largest number: rounding)\."
 )
 STEP = (
-    rf"\*\*([\dx ]+)\*\*, length \*\*{NUMBER}\*\*\. ([^.]+\.)(?: (\d+) x (\d+) = ([\d,]+) numbers in all\.)?(?: "
-    rf"{COUNT} "
-    rf"of {COUNT} (?:units )?are above 0(?: before it)?\.)?(?: Its cosine with the stream that it is added to is "
-    rf"{NUMBER}\.)?(?: Computed again from the step before; off by {NUMBER} of the largest recorded number\.)?"
+    rf"A vector of \*\*([\dx ]+)\*\* numbers, length \*\*{NUMBER}\*\*\. ([^.]+\.)"
+    rf"(?: (\d+) x (\d+) = ([\d,]+) numbers in all\.)?(?: {COUNT} of {COUNT} (?:units )?are above 0(?: before it)?\.)?"
+    rf"(?: Its cosine with the stream that it is added to is {NUMBER}\.)?"
+    rf"(?: Computed again from the step before; off by {NUMBER} of the largest recorded number\.)?"
 )
 ADDED = (
     rf"(Attention|Cross-attention|The FFN) of layer (\d+) adds most: (?:{PERCENT} of|{NUMBER} times) the stream's "

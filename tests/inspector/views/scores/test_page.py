@@ -65,10 +65,10 @@ def test_score_functions_are_compared_at_the_readers_sizes_and_timed_when_asked(
 
 def test_theory_draws_again_for_other_keys_and_fills_in_the_example() -> None:
     app = opened("Scores", section="Theory")
-    assert "up to d_k near 6" in app.header[0].value
+    assert "once heads are wider than 6" in app.header[0].value
     assert "Your heads have d_k = 32" in app.header[0].value
     app = opened("Scores", section="Theory", theory_keys="2")
-    assert "moves less without the scale at every width" in app.header[0].value
+    assert "moves less with its scores at every width" in app.header[0].value
     app.number_input(key="example_width").set_value(100).run()
     assert not app.exception
     assert "±10.0 is 1.00 σ" in said(app)
