@@ -56,9 +56,10 @@ def passed(
     """
     parts = [f"{PARTS[part]} adds a vector of length {number(length)}" for part, length in added.items()]
     at_once = ", both of the same state and at once (a parallel block)" if beside else ""
+    added_parts = f"{listed(parts)}{at_once}"
     return (
-        f"{code(token)} enters layer {layer} with length {number(enters)}; {listed(parts)}{at_once}; "
-        f"it leaves with {number(leaves)}. In this block {_ORDERS[order]}."
+        f"{code(token)} enters layer {layer} with length {number(enters)} and leaves it with {number(leaves)}. "
+        f"{added_parts[0].upper()}{added_parts[1:]}. In this block {_ORDERS[order]}."
     )
 
 

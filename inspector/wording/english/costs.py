@@ -424,29 +424,29 @@ def coefficients(*, both: bool) -> str:
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def shares(
-    *, stream: str, tokens: int, attention: float, ffn: float, pairs: float, core: float, sublayer: float | None
-) -> str:
+def shares(*, stream: str, tokens: int, attention: float, ffn: float, sublayer: float | None) -> str:
     """Say whether attention or the FFN costs more at this length, and at which length that turns.
 
-    attention, ffn: shares, together 1, of the FLOPs of the matrix products in the layers of one stream; pairs: the
-    share of scores and mix, a part of attention. core, sublayer: fields of `Crossovers`. stream: "" where the model has
-    only one.
+    attention, ffn: shares, together 1, of the FLOPs of the matrix products in the layers of one stream. sublayer: a
+    field of `Crossovers`. stream: "" where the model has only one.
     """
-    at = f"At {count_of(tokens, 'token')}"
-    whose = f"{stream}'s " if stream else ""
+    at, whose = f"At {count_of(tokens, 'token')}", f"{stream}'s " if stream else ""
     of = f"of the FLOPs of the {whose}layers"
-    with_pairs = _pairs(pairs, core)
-    each, other = percent(attention), percent(ffn)
     if attention == ffn:
-        return f"{at} attention and the FFN take {other} {of} each; in longer texts attention takes more. {with_pairs}"
-    if each == other:  # both round to 50 %
-        over, under = f"just over {other}", f"just under {other}"
-        each, other = (over, under) if attention > ffn else (under, over)
-    turns = _turns(tokens, sublayer)
-    if attention > ffn:
-        return f"{at} attention takes {each} {of} and the FFN {other}; {turns}. {with_pairs}"
-    return f"{at} the FFN takes {other} {of} and attention {each}; {turns}. {with_pairs}"
+        return f"{at} attention and the FFN take {percent(ffn)} {of} each. In longer texts attention takes more."
+    most = max(attention, ffn)
+    share = f"just over {percent(most)}" if percent(attention) == percent(ffn) else percent(most)
+    larger, smaller = ("attention", "the FFN") if attention > ffn else ("the FFN", "attention")
+    return f"{at} {larger} takes {share} {of} and {smaller} the rest. {_turns(tokens, sublayer)}."
+
+
+def pairs(share: float, *, core: float) -> str:
+    """Say what scores and mix take, and in which texts they cost more than the FFN; core: a field of `Crossovers`."""
+    where = "at any length" if core < 1 else f"in texts of over {count_of(floor(core), 'token')}"
+    return (
+        f"Scores and mix, the part that grows with the square of the text, take {percent(share)}; alone they "
+        f"cost more than the FFN {where}."
+    )
 
 
 def parameters(*, parameters: int, embeddings: int, layers: int) -> str:
@@ -681,17 +681,9 @@ def rates(measured: LayerTimes) -> str:
 
 def _turns(tokens: int, sublayer: float | None) -> str:
     if sublayer is None or sublayer < 1:
-        return "attention costs more at any length"
-    who, verb = ("it", "overtook the FFN") if tokens > sublayer else ("attention", "overtakes it")
-    return f"{who} {verb} {_where(sublayer)}"
-
-
-def _pairs(pairs: float, core: float) -> str:
-    where = "at any length" if core < 1 else f"in texts of over {count_of(floor(core), 'token')}"
-    return (
-        f"Scores and mix, the part that grows with the square of the text, take {percent(pairs)}; alone they "
-        f"cost more than the FFN {where}."
-    )
+        return "Attention costs more at any length"
+    verb = "overtook the FFN" if tokens > sublayer else "overtakes it"
+    return f"Attention {verb} {_where(sublayer)}"
 
 
 def _where(length: float) -> str:

@@ -271,9 +271,13 @@ BY_DEPTH, BY_DEPTH_ALT = (
 
 def steps(shares: Mapping[str, float], *, gated: int) -> str:
     """Say how far each step goes, the largest first; gated: how many norms are left out."""
-    parts = [f"{name} {share:.1%}".replace("%", " %") for name, share in shares.items()]
+    (first, most), *others = [(name, f"{share:.1%}".replace("%", " %")) for name, share in shares.items()]
     left_out = f" {gated} with a gate are left out." if gated else ""
-    return f"Mean over all norms and tokens: of the four steps' lengths, {listed(parts)}.{left_out}"
+    rest = listed([f"{name} {share}" for name, share in others])
+    return (
+        f"{first.capitalize()} changes the vectors most: of the four steps' lengths it has {most} (mean over all norms "
+        f"and tokens). Of the others {rest}.{left_out}"
+    )
 
 
 DIRECTION, COSINE = "Direction", "cosine before and after, mean over the tokens"

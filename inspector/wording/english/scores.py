@@ -149,8 +149,8 @@ def saturated(*, share: float, heads: int, head: str) -> str:
         return "In no head does a query give one key over 0.9 of its weight."
     if heads > 1:
         return (
-            f"{heads} heads are the most saturated, {_within(head)} the first of them: in {percent(share)} of their "
-            "rows one key has over 0.9 of the weight."
+            f"{head} and others are the most saturated: in {percent(share)} of their rows one key has over 0.9 of the "
+            "weight."
         )
     return f"{head} is the most saturated: in {percent(share)} of its rows one key has over 0.9 of the weight."
 

@@ -77,7 +77,7 @@ def test_the_texts_places_are_compared_in_the_models_table(minilm: models.Loaded
         f"The paper's, sinusoidal: {kind}" for kind in ("sines", "cosines")
     ]
     assert stripes["panels"][0]["rows"][:3] == ["0 [CLS]", "1 the", "2 cat"]
-    assert_close(waves[: 64 * 192].reshape(64, 192), positional.sinusoidal(64, 384)[:, ::2], relative=1e-6)
+    assert_close(waves[: 32 * 192].reshape(32, 192), positional.sinusoidal(32, 384)[:, ::2], relative=1e-6)
     assert [panel["title"] for panel in header["panels"]] == ["This model's, learned", "The paper's, sinusoidal"]
     assert header["panels"][0]["rows"][:3] == ["[CLS]", "the", "cat"]
     table = positional.table(minilm)[:13].astype(np.float64)
