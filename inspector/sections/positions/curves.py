@@ -40,8 +40,7 @@ def answer(subject: Subject) -> Iterator[Block]:
         yield _vectors(subject, vectors, at)
     if found.compares:
         first, *others = found.waves_first
-        yield _waves(subject, found, first)
-        yield DIMENSIONS
+        yield Row((DIMENSIONS, _waves(subject, found, first)))
         lengths = (_lengths(found), Note(words.ABOUT_COLOURS))
         yield from (Row((tuple(_table(subject, found, name) for name in others), lengths)),) if others else lengths
         yield Row((_wavelengths(subject, found), _alike(subject, found)))

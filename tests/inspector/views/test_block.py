@@ -21,7 +21,7 @@ def test_the_sections_show_their_figures_and_numbers(minilm: LoadedModel) -> Non
     blocks = inspector.record_blocks(minilm, trace)
     walk = block.walk(trace, blocks, minilm.network, stream="encoder", layer=2, position=3)
     heading = app.header[0].value
-    lengths = [float(one) for one in re.findall(r"length (\d[\d.]*)", heading)]
+    lengths = [float(one) for one in re.findall(r"length (\d+(?:\.\d+)?)", heading)]
     want = np.linalg.norm(blocks.of("encoder")[2].enters[3].astype(np.float64))
     assert "`sat` enters layer 2" in heading
     assert lengths[0] == pytest.approx(want, rel=5e-3)
