@@ -65,7 +65,7 @@ def _places(tokens: Sequence[str], count: int) -> dict[float, str]:
         return {}
     shown = tokens[:count]
     step = -(-count // theme.MOST_TICKS)
-    named = {place: theme.literal(cut(visible(shown[place]))) for place in range(0, len(shown), step)}
+    named: dict[float, str] = {place: theme.literal(cut(visible(shown[place]))) for place in range(0, len(shown), step)}
     return {**named, **{place: str(place) for place in range(0, count, FAR) if place >= len(shown)}}
 
 

@@ -37,8 +37,7 @@ def answer(subject: Subject, *, measure: str, head: tuple[int, int, int]) -> Ite
     told = (
         Paragraph(words.of_head(opened.name, measure=measure, value=float(opened.row_of(table)[measure]))),
         Note(shown.meaning),
-        *([Note(spread)] if (spread := ratios(table)) else []),
-        Note(words.COUNTED),
+        Note(f"{ratios(table)} {words.COUNTED}".lstrip()),
     )
     yield from (Row((drawn, told), widths=(5, 4)),) if against is None else (drawn, *told)
     yield Table("scores", table, words.ALL_HEADS, height=420)

@@ -13,8 +13,9 @@ def follow(page: str) -> None:
     given = st.query_params.to_dict()
     to, now = moved.address(page, given)
     if to != page:
-        several = {name: st.query_params.get_all(name) for name, value in now.items() if given.get(name) == value}
-        st.switch_page(FILES[to], query_params=now | several)
+        all_of = st.query_params.get_all
+        kept = {name: all_of(name) if given.get(name) == value else [value] for name, value in now.items()}
+        st.switch_page(FILES[to], query_params=kept)
     for name in given.keys() - now.keys():
         del st.query_params[name]
     for name, value in now.items():
