@@ -60,7 +60,7 @@ VIEWS = {
     "cross": View(TRANSLATED, (1440, 900)),
     "phone": View("", (390, 1250)),
     "compare": View("compare", (1440, 1200)),
-    "scores": View("scores?section=Queries+and+keys&layer=1&head=7", (1440, 1500)),
+    "scores": View("scores?layer=1&head=7", (1440, 1500)),
     "hide": View("what_if?model=mini-bert", README),
     "block": View("block?model=mini-gpt", README),
     "layernorm": View("layernorm", README),

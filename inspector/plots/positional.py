@@ -12,20 +12,24 @@ from numpy.typing import NDArray
 
 from inspector.plots import theme
 from inspector.plots.chart import Chart, Panels
+from inspector.text import cut, visible
 
 Table = NDArray[np.floating[Any]]
+
+FAR = 8  # positions from one number to the next behind the text
 
 _COLOURED = (
     0.995  # share of a table's cells within the colour range; a few outlying dimensions would else pale the rest
 )
 
 
-def curves(tables: Mapping[str, Table], *, dimensions: Sequence[int]) -> Panels:
+def curves(tables: Mapping[str, Table], *, dimensions: Sequence[int], tokens: Sequence[str] = ()) -> Panels:
     """Values of some dimensions along the positions, a panel per table [T, D]; panels share the positions' axis.
 
     tables: by the name that the panel gets, such as {"sinusoidal": ..., "minilm": ...}. Each panel has its own range of
     values: a learned table's are far smaller than the sinusoidal's -1 to 1. Even dimensions, which are sines, are
-    solid, odd ones dotted. Raises ValueError for a dimension that a table does not have.
+    solid, odd ones dotted. tokens: those at the first positions, written along the axis. Raises ValueError for a
+    dimension that a table does not have.
     """
     for name, table in tables.items():
         wrong = [dimension for dimension in dimensions if not 0 <= dimension < table.shape[1]]
@@ -48,10 +52,21 @@ def curves(tables: Mapping[str, Table], *, dimensions: Sequence[int]) -> Panels:
             sizes=dict.fromkeys(dimensions, 1.5),
             x_title="position",
             y_title=theme.literal(name),
+            ticks=_places(tokens, len(table)),
         )
         for name, table in tables.items()
     ]
     return Panels(charts, "Position encodings by dimension", legend="dimension", height=94 + 200 * len(tables))
+
+
+def _places(tokens: Sequence[str], count: int) -> dict[float, str]:
+    """Name the positions that tokens stand at, and numbers of those behind them; {} without tokens."""
+    if not tokens:
+        return {}
+    shown = tokens[:count]
+    step = -(-count // theme.MOST_TICKS)
+    named: dict[float, str] = {place: theme.literal(cut(visible(shown[place]))) for place in range(0, len(shown), step)}
+    return {**named, **{place: str(place) for place in range(0, count, FAR) if place >= len(shown)}}
 
 
 def reach(table: Table) -> float:

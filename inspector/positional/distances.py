@@ -17,24 +17,30 @@ Array = NDArray[np.float64]
 _TURNED = 1e-3  # how far sin^2 + cos^2 of a pair of columns may be from 1
 
 
-def attention_by_distance(trace: Trace, *, stream: str, reach: int) -> tuple[list[tuple[int, int]], Array]:
+def attention_by_distance(
+    trace: Trace, *, stream: str, reach: int, special: bool = True
+) -> tuple[list[tuple[int, int]], Array]:
     """Mean attention of every head of a stream to the key k tokens from its query: (heads, float64 [N, 2 reach + 1]).
 
     heads: (layer, head) of each row. Columns: k from -reach (before the query) to reach; the mean is over the queries
-    that have a token there, NaN where none has. Map by map, block by block. Raises ValueError for a reach below 1, and
-    for a stream between two texts.
+    that have a token there, NaN where none has. special: False leaves special tokens out, as queries and as keys: they
+    stand at one place in every text, and draw attention wherever the query stands. Map by map, block by block. Raises
+    ValueError for a reach below 1, and for a stream between two texts.
     """
     if reach < 1 or stream == "cross":
         raise ValueError(f"reach is {reach}, stream {stream}: a distance is within one text, and at least 1")
-    heads, rows = [], []
+    heads, rows, apart = [], [], np.arange(-reach, reach + 1)
+    read = np.ones(len(trace.read_by(stream).tokens), bool) if special else ~np.array(trace.read_by(stream).special)
+    meet = [read[: max(len(read) - abs(k), 0)] & read[abs(k) :] for k in apart]  # of the earlier one of two tokens
+    pairs = np.array([both.sum() for both in meet])
     for site in trace.sites_of(stream):
-        count, total = len(site.keys), np.zeros((site.heads, 2 * reach + 1))
+        total = np.zeros((site.heads, 2 * reach + 1))
         for queries, weights in trace.blocks(layer=site.layer, stream=stream, call=site.call):
             at = np.arange(queries.start, queries.stop)
-            for place, apart in enumerate(range(-reach, reach + 1)):
-                inside = (at + apart >= 0) & (at + apart < count)
-                total[:, place] += weights[:, np.flatnonzero(inside), at[inside] + apart].sum(axis=1, dtype=np.float64)
-        pairs = np.maximum(count - np.abs(np.arange(-reach, reach + 1)), 0)
+            for place, k in enumerate(apart):
+                inside = (at + k >= 0) & (at + k < len(read)) & read[at]
+                inside[inside] = read[at[inside] + k]
+                total[:, place] += weights[:, np.flatnonzero(inside), at[inside] + k].sum(axis=1, dtype=np.float64)
         rows.append(np.divide(total, pairs, out=np.full_like(total, np.nan), where=pairs > 0))
         heads += [(site.layer, head) for head in range(site.heads)]
     return heads, np.concatenate(rows)

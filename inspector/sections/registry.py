@@ -47,21 +47,42 @@ def _streams(subject: Subject) -> Sequence[str]:
 
 
 @dataclass(frozen=True)
+class Group:
+    """Sections behind one choice of the bar, for readers who go on; a list chooses among them. title: in the bar."""
+
+    id: str
+    title: str
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True)
 class Sections:
-    """The sections of a page. asks: the label of their bar. opening: the id of the section that stands above the bar.
+    """The sections of a page. asks: the label of their bar. bar: what it offers. opening: the id of the section above.
 
     What is chosen in that one holds for a choice of the same id below. need: what the model must be able to do for all
     sections. streams: those that the sections can look at, none where they choose by themselves; stream_name: in the
-    link.
+    link. elsewhere: sections that another page shows, among what it has to the same question.
     """
 
     asks: str
-    sections: tuple[Section, ...]
+    bar: tuple[Section | Group, ...]
     opening: str = ""
     need: Need | None = None
     streams: Callable[[Subject], Sequence[str]] = _streams
     stream_name: str = "stream"
     links: tuple[Link, ...] = ()
+    elsewhere: tuple[Section, ...] = ()
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """All sections, those of groups and those that another page shows too."""
+        listed = (one.sections if isinstance(one, Group) else (one,) for one in self.bar)
+        return tuple(part for sections in (*listed, self.elsewhere) for part in sections)
+
+    @property
+    def below(self) -> tuple[Section | Group, ...]:
+        """What the bar offers: all but the section above it."""
+        return tuple(one for one in self.bar if one.id != self.opening)
 
     def need_of(self, section: Section) -> Need | None:
         """Return what the model must be able to do for a section: its own need, or the page's."""
@@ -77,7 +98,7 @@ class Sections:
         """The names in the link of all choices: of a section, of a stream, of picks, and of what a switch starts."""
         every = [part for section in self.sections for part in (section, *section.parts)]
         starts = [part.id for part in every if part.starts or part.folded]
-        names = ["section", self.stream_name, *(pick.id for pick in self.picks), *starts, *self.assigned]
+        names = [self.stream_name, *(pick.id for pick in self.picks), *starts, *self.assigned]
         return tuple(dict.fromkeys(names))
 
     @property
@@ -86,7 +107,7 @@ class Sections:
         kinds = Clicked | Listed | Named | Names | Several | Head | Step
         names = [pick.id for pick in self.picks if isinstance(pick, kinds)]
         places = ["layer", "call"] if any(isinstance(pick, Head) for pick in self.picks) else []
-        return tuple(dict.fromkeys(names + places))
+        return tuple(dict.fromkeys(["section", *names, *places]))
 
 
 PAGES = {

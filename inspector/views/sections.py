@@ -38,6 +38,7 @@ from inspector.sections.section import (
 )
 from inspector.sections.subject import Subject
 from inspector.text import plain
+from inspector.views import section_bar
 from inspector.views.choices import assign, choose, clicked_cell, clicked_point
 from inspector.views.components import width
 from inspector.views.figures import chart, heads, matrix, save
@@ -100,22 +101,13 @@ def show_page(
     page = registry.sections(address)
     link.parameters(*page.assigned, *parameters)
     top = st.container()
-    below = {section.id: section for section in page.sections if section.id != page.opening}
-    chosen = next(iter(below.values()))
-    if len(below) > 1:
-        chosen = below[controls.bar(page.asks, list(below), "section", words=lambda id: below[id].title)]
+    chosen = section_bar.choose(page)
     with nullcontext() if chosen.need else top:  # a line that names a stand-in stands under the bar that asked for it
         text = registry.PAGES[address].reads and not (_is_course(chosen, page) and session.nothing_to_read())
         subject = (make or (of_text if text else of_course))(page.need_of(chosen))
         if subject is None:
             return None
-        subject = replace(
-            subject,
-            progress=progress.layers,
-            narrow=width.is_narrow(),
-            stacked=width.is_stacked(),
-            measured=measuring.last,
-        )
+        subject = _on_page(subject)
         if streams := page.streams(subject):
             subject = replace(subject, stream=controls.stream(streams, key=page.stream_name))
     around = Around()
@@ -130,6 +122,22 @@ def show_page(
         _draw(way, subject, around)
     link.publish()
     return subject
+
+
+def host(section: Section, subject: Subject) -> None:
+    """Draw a section on a page of another kind, whose bar has chosen it, and the choice of its stream."""
+    subject = replace(_on_page(subject), stream=controls.stream(subject.trace.streams))
+    show(section, subject, Around())
+
+
+def _on_page(subject: Subject) -> Subject:
+    return replace(
+        subject,
+        progress=progress.layers,
+        narrow=width.is_narrow(),
+        stacked=width.is_stacked(),
+        measured=measuring.last,
+    )
 
 
 def show(section: Section, subject: Subject, around: Around) -> None:

@@ -24,7 +24,7 @@ PAGES = (
     "Compare",
     "Scores",
     "Block",
-    "LayerNorm",
+    "Norms",
     "Positions",
     "Costs",
     "Generate",
@@ -34,12 +34,12 @@ PAGES = (
     "Training",
 )
 SECTIONS = {
-    "LayerNorm": ("learned", "change"),
-    "Block": ("added", "ffn"),
-    "Scores": ("keys", "symmetry"),
-    "Positions": ("order", "distance"),
+    "Norms": ("Gamma and beta", "What each step changes"),
+    "Block": ("What each part adds", "FFN"),
+    "Scores": ("Queries and keys", "Dot or cosine"),
+    "Positions": ("Does it matter", "By distance"),
 }
-"""Two sections of a page that no reader has to start, by their ids."""
+"""Two sections of a page that no reader has to start, by their titles, as a link has them."""
 MEASURE = """
 import json, sys, time
 start = time.process_time()
@@ -55,11 +55,11 @@ for page in pages:
     turned(app, page), turned(app, "Attention")
     found["to " + page] = taken(lambda: turned(app, page))
     for section in sections.get(page, ()):
-        app.session_state["section"] = section
+        app.query_params["section"] = section
         app.run()
         assert not app.exception, app.exception
     for section in sections.get(page, ()):
-        app.session_state["section"] = section
+        app.query_params["section"] = section
         found[page + ", " + section] = taken(app.run)
 turned(app, "Attention")
 for head in range(1, 8):

@@ -42,7 +42,7 @@ WORDS = (  # none in the page's prose; so long that chance writes none into a pi
 FILLING = ("the", "cat", "sat", "on", "a", "mat", "and", "wanted", "milk", "from", "some", "big", "river", "bank")
 PAGES = {  # by their groups in the navigation; the Lab and Generate are acts of their own
     "Attention": ("Attention", "Compare", "What if"),
-    "Inside the model": ("LayerNorm", "Positions", "Costs"),
+    "Inside the model": ("Norms", "Positions", "Costs"),
     "Learning": ("Training",),
 }
 READERS, WRITERS = ("minilm", "minilm-own", "mini-bert", "own-encoder"), ("translator", "own-decoder")

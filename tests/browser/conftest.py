@@ -51,7 +51,7 @@ PAGES = {
 }
 GROUPS = {
     "Attention": ("Attention", "Compare", "Scores", "What if"),
-    "Inside the model": ("Block", "LayerNorm", "Positions", "Costs"),
+    "Inside the model": ("Block", "Norms", "Positions", "Costs"),
     "Writing": ("Generate", "Time"),
     "Learning": ("Questions", "Tokens", "Batch", "Lab", "Training"),
     "Many texts": ("Atlas",),

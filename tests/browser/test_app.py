@@ -30,7 +30,7 @@ HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$ <script>alert(2)</script>"
 PLACES = {  # pages that read the same text, and their paths
     "Attention": "/",
     "Compare": "/compare",
-    "LayerNorm": "/layernorm",
+    "Norms": "/layernorm",
     "Positions": "/positions",
     "Costs": "/costs",
 }

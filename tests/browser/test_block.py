@@ -11,8 +11,6 @@ from tests.browser.conftest import visit
 
 def test_the_walk_through_a_block_by_keyboard(page: Page, server: Any) -> None:
     visit(page, server, "/block?layer=1&token=3")
-    expect(page.get_by_text("Step 13 of 13: Norm")).to_be_visible()
-    page.locator("body").press("n")  # on from the last step begins anew
     expect(page.get_by_text("Step 1 of 13: State x")).to_be_visible()
     for step, name in enumerate(("Query x W_Q", "Key x W_K"), start=2):
         page.locator("body").press("n")

@@ -162,7 +162,7 @@ FORMULA = Question(
     refuted=Both("Weights that the formula does not give.", "如果按公式算不出模型的权重，结论就被推翻。"),
     formula=r"\max \left| A - \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) \right| = <formula>",
     papers=(VASWANI_2017,),
-    see=PageLink("scores", {"section": "One head"}),
+    see=PageLink("scores", {"section": "This head"}),
     of=ANY,
 )
 
@@ -470,7 +470,7 @@ TELLING = Question(
     ),
     formula=r"\rho(A, \Delta_{-j}): \quad <lowest> \ldots <median> \ldots <highest>, \quad \rho_0 = <chance>",
     papers=(ABNAR_2020, JAIN_2019, WIEGREFFE_2019, XIAO_2023),
-    see=PageLink("scores", {"section": "Importance"}),
+    see=PageLink("what_if", {"part": "Leave each out"}),
     of=ANY,
 )
 

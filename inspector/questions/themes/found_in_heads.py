@@ -1229,7 +1229,7 @@ EXPLAINED = Question(
     formula=r"1 - \cos(h, h_{A \to A\pi}): \quad <one> \;(l), \; <every> \;(\forall l), \qquad"
     r" \rho(A, \Delta_{-j}) = <agreement>",
     papers=(JAIN_2019, WIEGREFFE_2019),
-    see=PageLink("scores", {"section": "Importance"}),
+    see=PageLink("what_if", {"part": "Leave each out"}),
     of=ENCODER,
 )
 

@@ -1199,7 +1199,7 @@ DECAY = Question(
     formula=r"B(m) = \sum_{j} \Big| \sum_{k \leq j} e^{\mathrm{i} m \theta_k} \Big|, "
     r"\quad \frac{B(m)}{B(0)} = <bound> \;(m = 64)",
     papers=(SU_2021,),
-    see=PageLink("positions", {"section": "The curves"}),
+    see=PageLink("positions", {"section": "The table"}),
     of=ROTATES,
 )
 

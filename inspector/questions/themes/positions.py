@@ -244,7 +244,7 @@ FORMULA = Question(
     formula=r"PE_{p,2i} = \sin\frac{p}{10000^{2i/d}}, \quad PE_{p,2i+1} = \cos\frac{p}{10000^{2i/d}}, "
     r"\quad 0 \le i < \tfrac{d}{2}: \ <off>",
     papers=(VASWANI_2017,),
-    see=PageLink("positions", {"section": "The curves"}),
+    see=PageLink("positions", {"section": "The table"}),
     of=SINUSOIDAL,
 )
 
@@ -600,7 +600,7 @@ ENDS = Question(
     ),
     formula=r"P \in \mathbb{R}^{<rows> \times d}",
     papers=(VASWANI_2017,),
-    see=PageLink("positions", {"section": "The curves"}),
+    see=PageLink("positions", {"section": "The table"}),
     of=LEARNED,
 )
 

@@ -135,7 +135,7 @@ VARIANCE = Question(
     ),
     formula=r"\frac{\mathrm{Var}(q \cdot k)}{d_k}: \quad <drawn> \; (x \sim \mathcal{N}(0, 1)), \qquad <median>",
     papers=(VASWANI_2017,),
-    see=PageLink("scores", {"section": "Every head"}),
+    see=PageLink("scores", {"section": "All heads"}),
     of=SEES_QUERIES,
 )
 
@@ -234,7 +234,7 @@ SCALED_VARIANCE = Question(
     formula=r"\mathrm{Var}\left(\frac{q \cdot k}{\sqrt{d_k}}\right): \quad <drawn_least> \ldots <drawn_most>, \qquad"
     r" <smallest> \ldots <largest>",
     papers=(VASWANI_2017,),
-    see=PageLink("scores", {"section": "Every head"}),
+    see=PageLink("scores", {"section": "All heads"}),
     of=SEES_QUERIES,
 )
 
@@ -484,7 +484,7 @@ OUTPUTS = Question(
     refuted=Both("A weight above 1.", "如果有权重大于 1，结论就被推翻。"),
     formula=r"p_i = \frac{e^{s_i}}{\sum_j e^{s_j}} \leq 1: \quad \max p = <weight>, \qquad \max s = <score>",
     papers=(VASWANI_2017,),
-    see=PageLink("scores", {"section": "One head"}),
+    see=PageLink("scores", {"section": "This head"}),
     of=SEES_QUERIES,
 )
 

@@ -38,7 +38,7 @@ def answer(subject: Subject, *, layer: int, token: int) -> Iterator[Block]:
         f"stream={subject.stream!r}, layer={number}, position={token}\n)\ntable = inspector.block.steps(walk)"
     )
     names = [words.STEPS[step.kind] for step in walk.steps]
-    player = Step("block_step", words.STEP, lambda subject: names)
+    player = Step("block_step", words.STEP, lambda subject: names, default=lambda subject: 0)
     yield replace(WALK, answer=partial(_walked, walk=walk, code=code), picks=(player,))
     yield Note(words.about_lengths(off=walk.off, unseen=walk.unseen))
     yield Table("block-walk", block.steps(walk))

@@ -113,7 +113,7 @@ def streams(subject: Subject) -> dict[str, str]:
 
 
 STREAM = Option("stream", words.STREAM, streams)
-COUNTED = Option("counted", words.COUNTED, values, default=lambda subject: "flops")
+COUNTED = Option("counted", words.COUNTED, values, default=lambda subject: "flops", look="list", width=220)
 KERNEL = Option("kernel", words.KERNEL, lambda subject: words.KERNELS)
 
 

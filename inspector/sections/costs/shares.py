@@ -38,11 +38,12 @@ def answer(subject: Subject, *, stream: str, counted: Value) -> Iterator[Block]:
             raise
         yield from _uncounted(subject, str(error))
         return
-    table, crossovers = found.table, found.crossovers
+    table, crossovers, rest = found.table, found.crossovers, list[Note]()
     if crossovers is not None and compares(table):
         said = shares(table, crossovers, tokens=sizes.tokens)
+        rest.append(Note(pairs(table, crossovers)))
         about = () if counted == "milliseconds" else (Mark(derived.BARS, larger(table)),)
-        yield Sentence(said, ("FLOPs", "FFN", "scores and mix"), about)
+        yield Sentence(said, ("FLOPs", "FFN"), about)
     else:
         yield Sentence(whole(table, tokens=sizes.tokens), ("FLOPs", "parameters"))
     by_component: tuple[Block, ...]
@@ -62,6 +63,7 @@ def answer(subject: Subject, *, stream: str, counted: Value) -> Iterator[Block]:
             derived.of(subject, amount=counted, stream=stream),
         )
     yield Row((by_component, () if crossovers is None else _by_length(subject, found, crossovers)))
+    yield from rest
     yield Note(forward(subject, table, closed=found.closed))
     if left_out := _head_left_out(subject, table):
         yield Note(words.head_left_out(left_out))
@@ -69,8 +71,8 @@ def answer(subject: Subject, *, stream: str, counted: Value) -> Iterator[Block]:
         yield Note(words.crossovers(core=crossovers.core, sublayer=crossovers.sublayer, textbook=crossovers.plain))
     source, target = sizes.lengths
     if found.closed and (without := without_pairs(sizes.config, tokens=source, target_tokens=target)):
-        pairs = table[table["component"].isin(PAIRS)]["flops"].sum()
-        yield Note(words.linear(pairs=int(pairs), without=without))
+        paired = table[table["component"].isin(PAIRS)]["flops"].sum()
+        yield Note(words.linear(pairs=int(paired), without=without))
 
 
 def _uncounted(subject: Subject, reason: str) -> Iterator[Block]:
@@ -178,18 +180,22 @@ def shares(table: pd.DataFrame, crossovers: Crossovers, *, tokens: int) -> str:
 
     A decoder's attention over a source is not counted: the crossovers are of a text's attention over itself.
     """
-    rows = _products(table)
-    flops = rows.groupby("part")["flops"].sum()
+    flops = _products(table).groupby("part")["flops"].sum()
     both = int(flops["attention"] + flops["ffn"])
     return words.shares(
         stream=str(table["stream"].iloc[0]) if table["stream"].nunique() > 1 else "",
         tokens=tokens,
         attention=int(flops["attention"]) / both,
         ffn=int(flops["ffn"]) / both,
-        pairs=int(rows[rows["component"].isin(PAIRS)]["flops"].sum()) / both,
-        core=crossovers.core,
         sublayer=crossovers.sublayer,
     )
+
+
+def pairs(table: pd.DataFrame, crossovers: Crossovers) -> str:
+    """Say what scores and mix take in the first stream, of attention and FFN."""
+    rows = _products(table)
+    both = rows[rows["part"].isin(["attention", "ffn"])]["flops"].sum()
+    return words.pairs(int(rows[rows["component"].isin(PAIRS)]["flops"].sum()) / int(both), core=crossovers.core)
 
 
 def larger(table: pd.DataFrame) -> dict[str, str]:

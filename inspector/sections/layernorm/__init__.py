@@ -1,7 +1,7 @@
-"""The page LayerNorm: what each norm does to each token, and what another norm would do in its place."""
+"""The page Norms: what each norm does to each token, and what another norm would do in its place."""
 
 from inspector.sections.layernorm import change, depth, direction, every, learned, numbers, other, outliers, stream
-from inspector.sections.registry import Sections
+from inspector.sections.registry import Group, Sections
 from inspector.wording import layernorm as words
 
 PAGE = Sections(
@@ -9,12 +9,18 @@ PAGE = Sections(
     (
         every.SECTION,
         learned.SECTION,
-        change.SECTION,
-        direction.SECTION,
-        outliers.SECTION,
         other.SECTION,
         depth.SECTION,
-        numbers.SECTION,
+        Group(
+            "norms_further",
+            words.FURTHER,
+            (
+                change.SECTION,
+                direction.SECTION,
+                outliers.SECTION,
+                numbers.SECTION,
+            ),
+        ),
     ),
     opening="every",
     streams=stream.streams,

@@ -48,6 +48,8 @@ def answer(subject: Subject) -> Iterator[Block]:
         yield Note(plain(words.refused(len(paths), first=paths[0], reason=reason)))
     if norms:
         yield SEEN
+        if told := others(found, norms, size=size):
+            yield Note(told)
     for count, norm in normalization.kinds(norms.values()):
         yield Note(words.formula(norm, count=count, of=len(norms)))
 
@@ -148,9 +150,16 @@ def widest(found: pd.Series[Any], norms: Mapping[int, NormRecord], *, size: Size
         token=str(found["token"]),
         before=float(found["before"]),
         after=float(found["after"]),
-        middle=None if pd.isna(found["middle"]) else float(found["middle"]),
-        stands_out=bool(found["times"] >= STANDS_OUT),
+        stands_out=None if pd.isna(found["middle"]) else bool(found["times"] >= STANDS_OUT),
     )
+
+
+def others(found: pd.Series[Any], norms: Mapping[int, NormRecord], *, size: Size) -> str:
+    """Say how large the other tokens are there, "" where there is none; found: of `outstanding`."""
+    if pd.isna(found["middle"]):
+        return ""
+    norm, before = norms[int(found["norm"])], float(found["before"])
+    return words.others(norm=norm, size=size, before=before, middle=float(found["middle"]))
 
 
 def way(rows: pd.DataFrame, norms: Mapping[int, NormRecord], *, size: Size) -> str:

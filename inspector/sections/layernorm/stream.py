@@ -1,4 +1,4 @@
-"""The norms of the stream that is looked at, and what all sections of the page LayerNorm start from."""
+"""The norms of the stream that is looked at, and what all sections of the page Norms start from."""
 
 from __future__ import annotations
 

@@ -2,12 +2,18 @@
 
 from inspector.sections.positions import curves, distance, kinds, length, opening, order
 from inspector.sections.positions.found import streams
-from inspector.sections.registry import Sections
+from inspector.sections.registry import Group, Sections
 from inspector.wording import positions as words
 
 PAGE = Sections(
     words.ASKS,
-    (opening.SECTION, curves.SECTION, distance.SECTION, order.SECTION, length.SECTION, kinds.SECTION),
+    (
+        opening.SECTION,
+        curves.SECTION,
+        distance.SECTION,
+        order.SECTION,
+        Group("positions_further", words.FURTHER, (length.SECTION, kinds.SECTION)),
+    ),
     opening=opening.SECTION.id,
     streams=streams,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import log, pi
+from math import ceil, log, log2, pi
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,9 +39,11 @@ def answer(subject: Subject) -> Iterator[Block]:
     for at, vectors in enumerate(found.vectors):
         yield _vectors(subject, vectors, at)
     if found.compares:
-        yield _alike(subject, found)
-        yield Row((DIMENSIONS, (_wavelengths(subject, found), _lengths(found))))
-        yield from _tables(subject, found)
+        first, *others = found.waves_first
+        yield Row((DIMENSIONS, _waves(subject, found, first)))
+        lengths = (_lengths(found), Note(words.ABOUT_COLOURS))
+        yield from (Row((tuple(_table(subject, found, name) for name in others), lengths)),) if others else lengths
+        yield Row((_wavelengths(subject, found), _alike(subject, found)))
 
 
 def _turns(subject: Subject, rotation: positional.Rotation, at: int) -> Row:
@@ -50,7 +52,7 @@ def _turns(subject: Subject, rotation: positional.Rotation, at: int) -> Row:
     turns = Map(
         f"turns-{at}",
         words.turned(rotation.layers),
-        (Panel(rotation.cos, rows=range(positions), columns=range(pairs)),),
+        (Panel(rotation.cos, rows=_places(subject, positions), columns=range(pairs)),),
         words.POSITION,
         words.PAIR,
         words.TURNED_ALT,
@@ -196,18 +198,19 @@ def _alike(subject: Subject, found: Found) -> Map:
 def _dimensions(subject: Subject, *, dimensions: tuple[int, ...]) -> Iterator[Figure]:
     found, chosen = find(subject), list(dimensions)
     shown = max(CURVES, min(len(subject.tokens), ROWS))
+    tables = {name: found.tables[name] for name in found.waves_first}
     table = pd.concat(
-        {name: pd.DataFrame(rows[:shown])[chosen] for name, rows in found.tables.items()}, names=["table", "position"]
+        {name: pd.DataFrame(rows[:shown])[chosen] for name, rows in tables.items()}, names=["table", "position"]
     ).reset_index()
     made = (
-        f"made = {{name: pd.DataFrame(rows[:{shown}])[{chosen}] for name, rows in tables.items()}}\n"
+        f"made = {{name: pd.DataFrame(tables[name][:{shown}])[{chosen}] for name in {list(tables)}}}\n"
         "table = pd.concat(made, names=['table', 'position']).reset_index()"
     )
     yield Figure(
         "curves",
         "",
-        draw.curves({name: rows[:shown] for name, rows in found.tables.items()}, dimensions=chosen),
-        words.dimensions_alt(found.tables),
+        draw.curves({name: rows[:shown] for name, rows in tables.items()}, dimensions=chosen, tokens=subject.tokens),
+        words.dimensions_alt(tables),
         code(subject) + made,
         table,
         name=f"{subject.trace.model}-dimensions",
@@ -226,6 +229,7 @@ def _wavelengths(subject: Subject, found: Found) -> Figure:
         x_title=words.WAVELENGTH,
         y_title=words.SHARE,
         title=words.WAVELENGTHS,
+        ticks=_octaves(float(table["wavelength"].max())),
         x_log=True,
         y_log=True,
         height=HEIGHT,
@@ -242,33 +246,65 @@ def _wavelengths(subject: Subject, found: Found) -> Figure:
     )
 
 
+def _octaves(last: float) -> dict[float, str]:
+    """Name every other power of two along an axis that ends with `last`."""
+    return {2.0**power: f"{2**power:,}" for power in range(1, max(2, ceil(log2(last)) + 1), 2)}
+
+
 def _lengths(found: Found) -> Numbers:
     lengths = {name: np.linalg.norm(rows, axis=1) for name, rows in found.tables.items()}
     told = (words.row_length(name, shortest=rows.min(), longest=rows.max()) for name, rows in lengths.items())
     return Numbers(tuple(Number(*one) for one in told))
 
 
-def _tables(subject: Subject, found: Found) -> Iterator[Block]:
-    for name, values in found.tables.items():
-        rows, every = min(max(ROWS, len(subject.tokens)), len(values)), range(values.shape[1])
-        waves = name == words.PAPER or found.own[name].kind == "sinusoidal"
-        order = [*every[::2], *every[1::2]] if waves else list(every)
-        sorted_ = f"[:, [*range(0, {len(every)}, 2), *range(1, {len(every)}, 2)]]" if waves else ""
-        yield Map(
-            f"table-{name}",
-            words.ADDED if name == found.first else "",
-            (Panel(values[:rows, order], rows=range(rows), columns=list(map(str, order)), title=name.capitalize()),),
-            words.POSITION,
-            words.WAVES_SORTED if waves else words.DIMENSION,
-            words.table_alt(name),
-            quantity=words.VALUE,
-            numbered="neither",
-            top=draw.reach(values),
-            diverging=True,
-            code=f"{code(subject)}table = tables[{name!r}][:{rows}]{sorted_}",
-            name="sinusoidal-table" if name == words.PAPER else f"{subject.trace.model}-table",
-        )
-    yield Note(words.ABOUT_COLOURS)
+def _waves(subject: Subject, found: Found, name: str) -> Map:
+    """Lay out a table of sines and cosines, those of one kind beside each other: its stripes."""
+    values = found.tables[name]
+    rows = min(max(CURVES, min(len(subject.tokens), ROWS)), len(values))
+    places, width, title = _places(subject, rows), values.shape[1], name.capitalize()
+    return Map(
+        f"table-{name}",
+        words.ADDED if name in found.own else words.COMPARED,
+        (
+            Panel(values[:rows, ::2], rows=places, columns=range(0, width, 2), title=words.SINES.format(title)),
+            Panel(values[:rows, 1::2], rows=places, columns=range(1, width, 2), title=words.COSINES.format(title)),
+        ),
+        words.POSITION,
+        words.DIMENSION,
+        words.table_alt(name),
+        quantity=words.VALUE,
+        numbered="neither",
+        top=draw.reach(values),
+        diverging=True,
+        code=f"{code(subject)}table = tables[{name!r}][:{rows}]\nsines, cosines = table[:, ::2], table[:, 1::2]",
+        name="sinusoidal-table" if name == words.PAPER else f"{subject.trace.model}-table",
+    )
+
+
+def _table(subject: Subject, found: Found, name: str) -> Map:
+    """Lay out a whole table."""
+    values = found.tables[name]
+    rows = min(max(ROWS, len(subject.tokens)), len(values))
+    return Map(
+        f"table-{name}",
+        words.ADDED if name in found.own else "",
+        (Panel(values[:rows], rows=_places(subject, rows), columns=range(values.shape[1]), title=name.capitalize()),),
+        words.POSITION,
+        words.DIMENSION,
+        words.table_alt(name),
+        quantity=words.VALUE,
+        numbered="neither",
+        top=draw.reach(values),
+        diverging=True,
+        code=f"{code(subject)}table = tables[{name!r}][:{rows}]",
+        name="sinusoidal-table" if name == words.PAPER else f"{subject.trace.model}-table",
+    )
+
+
+def _places(subject: Subject, count: int) -> list[str]:
+    """Name the first positions, with the tokens of the text that stand there."""
+    tokens = subject.tokens[:count]
+    return [f"{place} {token}" for place, token in enumerate(tokens)] + list(map(str, range(len(tokens), count)))
 
 
 def _telling(subject: Subject) -> tuple[int, ...]:

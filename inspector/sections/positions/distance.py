@@ -43,7 +43,7 @@ def _attention(subject: Subject) -> Map:
     reach = max(min(REACH, len(subject.tokens) - 1), 1)
     heads, found = subject.once(
         ("attention by distance", reach),
-        lambda: positional.attention_by_distance(subject.trace, stream=subject.stream, reach=reach),
+        lambda: positional.attention_by_distance(subject.trace, stream=subject.stream, reach=reach, special=False),
     )
     apart, kept = np.arange(-reach, reach + 1), ~np.isnan(found).all(axis=0)
     if subject.stream == "decoder":
@@ -64,9 +64,9 @@ def _attention(subject: Subject) -> Map:
         quantity=words.MEAN_WEIGHT,
         numbered="neither",
         code=f"{subject.code}heads, table = inspector.positional.attention_by_distance("
-        f"trace, stream={subject.stream!r}, reach={reach})",
+        f"trace, stream={subject.stream!r}, reach={reach}, special=False)",
         sentence=looks(found[:, kept], apart[kept], heads),
-        note=words.ABOUT_LOOKS,
+        note=words.about_looks(special=any(subject.trace.read_by(subject.stream).special)),
         name=f"{subject.trace.model}-attention-by-distance",
     )
 

@@ -51,6 +51,15 @@ class Found:
         """The name of the model's first table; the paper's for a model without."""
         return next(iter(self.tables))
 
+    def is_of_waves(self, name: str) -> bool:
+        """Return True for a table of sines and cosines: the paper's, or the model's where it is of that kind."""
+        return name not in self.own or self.own[name].kind == "sinusoidal"
+
+    @property
+    def waves_first(self) -> list[str]:
+        """The names of the tables, those of sines and cosines before others."""
+        return sorted(self.tables, key=lambda name: not self.is_of_waves(name))
+
     def of_each(self, make: Callable[[Rows], pd.DataFrame]) -> pd.DataFrame:
         """Make rows of each table, and name the table in a column before them."""
         made = {name: make(values) for name, values in self.tables.items()}

@@ -53,7 +53,7 @@ def _longer(subject: Subject) -> Figure | Note:
     try:
         table = subject.of_model("beyond", lambda: positional.longer(loaded))
     except ValueError as error:
-        return Note(words.not_measured(plain(str(error))))
+        return Note(words.not_measured(plain(str(error).replace(loaded.card.id, loaded.card.title))))
     chart = Chart(
         table.melt("position", list(words.WINDOWS), var_name="read", value_name="bits"),
         "position",

@@ -10,7 +10,7 @@ import numpy as np
 from inspector import positional
 from inspector.positional import Rotation
 from inspector.sections.positions.found import Rows, find
-from inspector.sections.section import Block, Section, Sentence
+from inspector.sections.section import Block, Note, Section, Sentence
 from inspector.sections.subject import Subject
 from inspector.wording import positions as words
 
@@ -18,13 +18,17 @@ from inspector.wording import positions as words
 def answer(subject: Subject) -> Iterator[Block]:
     """Yield the ways, how alike places are where a table is looked at, and how fast the first rotation turns."""
     found, tokens = find(subject), len(subject.tokens)
-    said = [words.ways(found.ways)]
+    none = getattr(subject.model.config, "positions", "") == "none"
+    said = [words.ways(found.ways, none=none, causal=subject.model.shape == "decoder")]
     terms = [words.TERMS[way] for way in found.ways if way in words.TERMS]
     if found.compares and tokens > 1:
         said.append(alike(found.tables[found.first], tokens=tokens, own=bool(found.own)))
         terms.append("cosine")
     said += [turns(rotation, tokens=tokens) for rotation in found.rotations[:1]]
     yield Sentence(" ".join(filter(None, said)), tuple(dict.fromkeys(terms)))
+    for rotation in found.rotations[:1]:
+        if not rotation.pure:
+            yield Note(words.stretches(rotation.factor, variant=rotation.variant))
 
 
 def alike(table: Rows, *, tokens: int, own: bool) -> str:
@@ -56,8 +60,6 @@ def turns(rotation: Rotation, *, tokens: int) -> str:
         longest=float(turned.max(initial=0)),
         whole=int((waves <= tokens).sum()),
         tokens=tokens,
-        factor=None if rotation.pure else rotation.factor,
-        variant=rotation.variant,
     )
 
 

@@ -1,20 +1,26 @@
-"""The page Scores: q . k of every head before the softmax, what the scale makes of it, and what the softmax does."""
+"""The page Scores: q . k before the softmax, what the scale makes of it, and what a reader asks further."""
 
-from inspector.sections.registry import Sections
+from inspector.sections.registry import Group, Sections
 from inspector.sections.scores import angles, every, functions, gradients, importance, keys, one, theory, weightings
 from inspector.wording import scores as words
 
 PAGE = Sections(
     words.ASKS,
     (
-        every.SECTION,
         one.SECTION,
-        keys.SECTION,
-        angles.SECTION,
-        theory.SECTION,
-        gradients.SECTION,
-        importance.SECTION,
-        functions.SECTION,
-        weightings.SECTION,
+        every.SECTION,
+        Group(
+            "scores_further",
+            words.FURTHER,
+            (
+                theory.SECTION,
+                gradients.SECTION,
+                keys.SECTION,
+                angles.SECTION,
+                functions.SECTION,
+                weightings.SECTION,
+            ),
+        ),
     ),
+    elsewhere=(importance.SECTION,),
 )

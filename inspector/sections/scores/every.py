@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from inspector.sections.picks import Option
 from inspector.sections.scores.open_head import HEAD, OpenHead, code_of_stream, heads_map, measured, name_of
-from inspector.sections.section import Block, Note, Paragraph, Row, Section, Sentence, Table
+from inspector.sections.section import Block, Mark, Note, Paragraph, Row, Section, Sentence, Table
 from inspector.wording import scores as words
 
 if TYPE_CHECKING:
@@ -23,7 +22,9 @@ def answer(subject: Subject, *, measure: str, head: tuple[int, int, int]) -> Ite
     """Yield how q . k varies, the map of one number, and the table of all."""
     opened, table = OpenHead.of(subject, head), measured(subject)
     terms = ("q · k", "d_k") if np.isfinite(table["ratio"]).all() else ("attention",)
-    yield Sentence(varies(table), terms)
+    most = table.iloc[_most_saturated(table)]
+    about = Mark(f"scores-{measure}", {"layer": int(most["layer"]), "head": int(most["head"])})
+    yield Sentence(varies(table), terms, (about,))
     other = opened.beside()
     against = None if other is None else measured(other.subject)
     if against is not None:
@@ -36,7 +37,7 @@ def answer(subject: Subject, *, measure: str, head: tuple[int, int, int]) -> Ite
     told = (
         Paragraph(words.of_head(opened.name, measure=measure, value=float(opened.row_of(table)[measure]))),
         Note(shown.meaning),
-        Note(words.COUNTED),
+        Note(f"{ratios(table)} {words.COUNTED}".lstrip()),
     )
     yield from (Row((drawn, told), widths=(5, 4)),) if against is None else (drawn, *told)
     yield Table("scores", table, words.ALL_HEADS, height=420)
@@ -46,29 +47,40 @@ def answer(subject: Subject, *, measure: str, head: tuple[int, int, int]) -> Ite
 
 
 def varies(table: pd.DataFrame) -> str:
-    """Say how q . k varies in all heads of a stream, and which head's rows are left to one key.
+    """Say what the scale makes of q . k in a stream's heads, and which head's rows are left to one key.
 
     table: of `scores.measure`.
     """
-    ratio, scaled, shares = (table[name].to_numpy() for name in ("ratio", "scaled", "saturated"))
-    d_k = int(table["d_k"].iloc[0])
-    most = int(np.nanargmax(shares)) if np.isfinite(shares).any() else 0
+    shares, variance = table["saturated"].to_numpy(), (table["ratio"] * table["d_k"]).to_numpy()
+    most = _most_saturated(table)
     full = words.saturated(
         share=float(shares[most]), heads=int((shares == shares[most]).sum()), head=name_of(table.iloc[most])
     )
-    if not np.isfinite(ratio).all():
+    if not np.isfinite(variance).all():
         return f"{words.NOT_SEEN} {full}"
-    varies = words.ratios(
+    after = table["scaled"].to_numpy()
+    varies = words.scaled(
         heads=len(table),
-        d_k=d_k,
-        low=float(ratio.min()),
-        median=float(np.median(ratio)),
-        high=float(ratio.max()),
-        scaled=(float(scaled.min()), float(scaled.max())) if np.isfinite(scaled).all() else None,
-        root=bool(np.allclose(table["scale"], 1 / math.sqrt(d_k), rtol=1e-6)),
+        before=float(np.median(variance)),
+        after=float(np.median(after)) if np.isfinite(after).all() else None,
+        root=bool(np.allclose(table["scale"], table["d_k"] ** -0.5, rtol=1e-6)),
         unscaled=bool((table["scale"] == 1).all()),
     )
     return f"{varies} {full}"
+
+
+def ratios(table: pd.DataFrame) -> str:
+    """Say how the variance of q . k differs over a stream's heads, "" where it is not known of all."""
+    ratio = table["ratio"].to_numpy()
+    if not np.isfinite(ratio).all():
+        return ""
+    low, high = float(ratio.min()), float(ratio.max())
+    return words.ratios(heads=len(table), d_k=int(table["d_k"].iloc[0]), low=low, high=high)
+
+
+def _most_saturated(table: pd.DataFrame) -> int:
+    shares = table["saturated"].to_numpy()
+    return int(np.nanargmax(shares)) if np.isfinite(shares).any() else 0
 
 
 def _measures(subject: Subject) -> dict[str, str]:
@@ -77,5 +89,5 @@ def _measures(subject: Subject) -> dict[str, str]:
     return {id: shown.name for id, shown in words.MEASURES.items() if not table[id].isna().all()}
 
 
-MEASURE = Option("measure", words.NUMBER_OF_HEAD, _measures)
+MEASURE = Option("measure", words.NUMBER_OF_HEAD, _measures, look="list", width=220)
 SECTION = Section("every", words.EVERY, answer, (MEASURE, HEAD), compares=True, long=True)

@@ -1,4 +1,4 @@
-"""Each token left out in turn, and which heads attend accordingly."""
+"""Each token left out in turn, and which heads attend accordingly; the page What if shows it."""
 
 from __future__ import annotations
 
@@ -278,4 +278,6 @@ def _first(subject: Subject) -> int:
 LEFT_AT = Listed("left_at", words.OUTPUT_AT, _outputs, _first)
 LEFT_HEAD = Option("left_head", words.BESIDE, lambda subject: words.HEADS)
 HEADS = Section("left-out-of-heads", "", _heads, (LEFT_HEAD,))
-SECTION = Section("importance", scores.IMPORTANCE, answer, (OPEN, LEFT_AT), needs_model=True, long=True, parts=(HEADS,))
+SECTION = Section(
+    "importance", words.LEAVE_EACH_OUT, answer, (OPEN, LEFT_AT), needs_model=True, long=True, parts=(HEADS,)
+)

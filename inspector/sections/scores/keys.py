@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from inspector import probe, scores
-from inspector.components.matrix import Panel
 from inspector.plots.chart import Chart
 from inspector.sections.picks import Option
-from inspector.sections.scores.open_head import HEAD, OpenHead, heads_map, name_of
-from inspector.sections.section import Block, Figure, Map, Note, Paragraph, Row, Section, Sentence, Table
+from inspector.sections.scores.open_head import HEAD, SHOWN, OpenHead, heads_map, name_of, scores_and_weights
+from inspector.sections.section import Block, Figure, Note, Paragraph, Row, Section, Sentence, Table
 from inspector.text import plain
 from inspector.wording import scores as words
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from inspector.scores import Projections, Spectrum
     from inspector.sections.subject import Subject
 
-SHOWN = 512  # tokens of a longer text whose maps are drawn
 SIDES = {words.SIDE_A: "q", words.SIDE_B: "ffn"}
 
 
@@ -38,9 +36,9 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
     against = None if other is None else _table(other.subject)
     if other is not None and against is not None:
         yield Paragraph(words.beside(sides(other.row_of(against), causal=_is_causal(other))))
-    yield _maps(opened, "scores", side="" if other is None else words.SIDE_A)
+    yield scores_and_weights(opened, "scores", side="" if other is None else words.SIDE_A)
     if other is not None:
-        yield _maps(other, "scores-b", side=words.SIDE_B)
+        yield scores_and_weights(other, "scores-b", side=words.SIDE_B)
     count = len(opened.site.keys)
     yield Note((words.first(SHOWN, of=count) if count > SHOWN else "") + words.ASYMMETRY)
     yield replace(SPECTRUM, answer=partial(_spectrum, opened=opened, other=other))
@@ -60,44 +58,6 @@ def _table(subject: Subject) -> pd.DataFrame:
 def _is_causal(opened: OpenHead) -> bool:
     """Return True where queries see no later tokens."""
     return opened.site.predicts is not None and opened.site.stream != "cross"
-
-
-def _maps(opened: OpenHead, id: str, *, side: str) -> Row:
-    """Lay out S, before mask and scale, beside A."""
-    record, subject, tokens = opened.record, opened.subject, opened.site.keys[:SHOWN]
-    count, maps = len(tokens), list[Map]()
-    if record.query.shape[-1]:
-        maps.append(
-            Map(
-                f"{id}-s",
-                words.SCORES_OF_SIDE.format(side) if side else words.SCORES,
-                (Panel(scores.symmetry.product(record, most=count), rows=tokens, columns=tokens),),
-                words.QUERY,
-                words.KEY,
-                words.SCORES_ALT,
-                quantity="q · k",
-                diverging=True,
-                code=f"{opened.code}table = inspector.scores.symmetry.product(record)",
-            )
-        )
-    site, part = opened.site, slice(0, count)
-    weights = subject.trace.window(
-        layer=site.layer, head=opened.number, stream=site.stream, call=site.call, queries=part, keys=part
-    )
-    call = f", call={site.call}" if site.call else ""
-    named = f"layer={site.layer}, head={opened.number}, stream={site.stream!r}{call}"
-    maps.append(
-        Map(
-            f"{id}-a",
-            words.WEIGHTS_OF_SIDE.format(side) if side else words.WEIGHTS,
-            (Panel(weights, rows=tokens, columns=tokens),),
-            words.QUERY,
-            words.KEY,
-            words.WEIGHTS_ALT,
-            code=f"{subject.code}table = trace.attention({named})",
-        )
-    )
-    return Row(tuple(maps))
 
 
 def _all(

@@ -11,7 +11,7 @@ import pandas as pd
 
 from inspector import explain, scores
 from inspector.plots.chart import Chart
-from inspector.sections.scores.open_head import HEAD, OpenHead, measured, name_of
+from inspector.sections.scores.open_head import HEAD, OpenHead, measured, name_of, scores_and_weights
 from inspector.sections.section import Block, Figure, Note, Number, Numbers, Paragraph, Row, Section, Sentence
 from inspector.wording import scores as words
 
@@ -19,16 +19,27 @@ if TYPE_CHECKING:
     from inspector.scores import ProductDistribution
     from inspector.sections.subject import Subject
 
+SHOWN = 256  # tokens of a longer text whose maps are drawn
+
 
 def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
-    """Yield the head's distribution, its quantiles and its numbers."""
+    """Yield the head's scores beside its weights, its numbers, and the distribution of q . k."""
     opened = OpenHead.of(subject, head)
     row = opened.row_of(measured(subject))
     try:
         found = subject.once(("distribution", head), lambda: scores.distribution(opened.record))
     except ValueError as error:
-        raise ValueError(f"{error}.") from None
+        yield Note(f"{str(error).capitalize()}.")
+        yield scores_and_weights(opened, "scores-head", most=SHOWN)
+        yield numbers(row)
+        return
     yield Sentence(varies(row, found), ("q · k", "d_k", "excess kurtosis"))
+    yield scores_and_weights(opened, "scores-head", most=SHOWN)
+    count = max(len(opened.site.queries), len(opened.site.keys))
+    if count > SHOWN:
+        yield Note(words.first(SHOWN, of=count))
+    yield numbers(row)
+    yield Paragraph(formula(row, explain.formula(opened.record)))
     code = f"{opened.code}found = inspector.scores.distribution(record)\ntable = found."
     yield Row(
         (
@@ -52,7 +63,6 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
     )
     far = words.far(far=found.far, low=float(row["low"]), high=float(row["high"]))
     yield Note(f"{words.pairs(found.pairs, rows=found.rows, of=found.of)} {far}")
-    yield numbers(row)
     if (other := opened.beside()) is not None:
         second = other.row_of(measured(other.subject))
         yield Paragraph(
@@ -61,7 +71,6 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
             )
         )
         yield numbers(second, of=words.BESIDE)
-    yield Paragraph(formula(row, explain.formula(opened.record)))
     alone = subject.once(("alone", head), lambda: scores.alone(subject.trace, opened.record, head=opened.number))
     yield Note(words.alone(alone, heads=opened.site.heads))
     yield from opened.sigmoid()
@@ -120,11 +129,10 @@ def varies(row: pd.Series, found: ProductDistribution) -> str:
     scale, root = scale_of(row)
     return words.one_head(
         head=name_of(row),
-        d_k=int(row["d_k"]),
-        ratio=float(row["ratio"]),
-        scale=scale,
+        variance=float(row["ratio"] * row["d_k"]),
+        scaled=None if scale is None else float(row["scaled"]),
         root=root,
-        scaled=float(row["scaled"]),
+        unscaled=scale == 1,
         kurtosis=found.kurtosis,
     )
 

@@ -12,7 +12,7 @@ import pandas as pd
 from inspector import scores
 from inspector.components.matrix import Panel
 from inspector.sections.picks import Head, Pick
-from inspector.sections.section import Map, Note
+from inspector.sections.section import Map, Note, Row
 from inspector.wording import phrases
 from inspector.wording import scores as words
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from inspector.trace import AttentionRecord, AttentionSite
 
 HEAD = Head()
+SHOWN = 512  # tokens of a longer text whose maps are drawn
 OPEN = Head(drawn=False)  # read by sections that speak of the open head and offer no other
 
 
@@ -178,6 +179,48 @@ def heads_map(
         code=f"{code}\ntable = table.pivot(index={index!r}, columns='head', values={column!r})",
         chooses=open_at,
     )
+
+
+def scores_and_weights(opened: OpenHead, id: str, *, side: str = "", most: int = SHOWN) -> Row:
+    """Lay out S, before mask and scale, beside A, of the first `most` tokens; of side B or A where `side` names it."""
+    record, subject, site = opened.record, opened.subject, opened.site
+    queries, keys, maps = site.queries[:most], site.keys[:most], list[Map]()
+    if record.query.shape[-1]:
+        maps.append(
+            Map(
+                f"{id}-s",
+                words.SCORES_OF_SIDE.format(side) if side else words.SCORES,
+                (Panel(scores.symmetry.product(record, most=most), rows=queries, columns=keys),),
+                words.QUERY,
+                words.KEY,
+                words.SCORES_ALT,
+                quantity="q · k",
+                diverging=True,
+                code=f"{opened.code}table = inspector.scores.symmetry.product(record)",
+            )
+        )
+    weights = subject.trace.window(
+        layer=site.layer,
+        head=opened.number,
+        stream=site.stream,
+        call=site.call,
+        queries=slice(0, len(queries)),
+        keys=slice(0, len(keys)),
+    )
+    call = f", call={site.call}" if site.call else ""
+    named = f"layer={site.layer}, head={opened.number}, stream={site.stream!r}{call}"
+    maps.append(
+        Map(
+            f"{id}-a",
+            words.WEIGHTS_OF_SIDE.format(side) if side else words.WEIGHTS,
+            (Panel(weights, rows=queries, columns=keys),),
+            words.QUERY,
+            words.KEY,
+            words.WEIGHTS_ALT,
+            code=f"{subject.code}table = trace.attention({named})",
+        )
+    )
+    return Row(tuple(maps))
 
 
 def _panel(opened: OpenHead, table: pd.DataFrame, column: str, title: str) -> Panel:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inspector.scores.theory import Entries
     from inspector.sections.subject import Subject
 
-SHOWN = (16, 1024)  # widths on either side of most crossovers: those that the sentence gives as examples
+SHOWN = (16, 1024)  # widths on either side of most crossovers, which are given as examples
 ITSELF = (16, 512)
 QUANTITIES = (("jacobian", "gradient"), ("variance", "excess"))
 TICKS = {width: f"{width:,}" for width in theory.WIDTHS[::2]}
@@ -40,7 +40,7 @@ def answer(subject: Subject, *, theory_keys: int, theory_seed: int, theory_entri
         ("score theory itself", keys, seed),
         lambda: {width: theory.itself(keys=keys, width=width, seed=seed) for width in ITSELF},
     )
-    yield Sentence(moves(table, keys=keys, own=own), ("d_k", "softmax Jacobian"))
+    yield Sentence(moves(table, own=own), ("d_k", "softmax Jacobian"))
     code = (
         f"import inspector\n\ntable = inspector.scores.theory.drawn(\n    keys={keys}, entries={entries!r}, "
         f"seed={seed}, widths={widths}\n)"
@@ -62,7 +62,7 @@ def answer(subject: Subject, *, theory_keys: int, theory_seed: int, theory_entri
         for row in QUANTITIES
     )
     yield first
-    yield Note(words.NORMS)
+    yield Note(f"{examples(table, keys=keys)} {words.NORMS}")
     yield Paragraph(phrases.bullets(claims(table, entries=entries, itself=itself)))
     yield second
     yield Table("score-theory", table)
@@ -133,16 +133,20 @@ def _example(subject: Subject, *, example_keys: int, example_width: int, example
     yield Note(words.OF_THE_KEY)
 
 
-def moves(table: pd.DataFrame, *, keys: int, own: Sequence[int]) -> str:
+def moves(table: pd.DataFrame, *, own: Sequence[int]) -> str:
     """Say up to which width a row moves more without the scale; table: of `theory.drawn`; own: widths of heads."""
     last, rows = table.iloc[-1], table.set_index("width")
     return words.moves(
-        keys=keys,
         crossover=theory.crossover(table),
         below=bool(last["jacobian_median"] < last["scaled_jacobian_median"]),
-        shown={width: _both(rows, width, "jacobian_median") for width in SHOWN},
         heads={width: _both(rows, width, "jacobian_median") for width in own[:1]},
     )
+
+
+def examples(table: pd.DataFrame, *, keys: int) -> str:
+    """Give the numbers of two widths on either side of most crossovers."""
+    rows = table.set_index("width")
+    return words.examples(keys, {width: _both(rows, width, "jacobian_median") for width in SHOWN})
 
 
 def claims(table: pd.DataFrame, *, entries: Entries, itself: Mapping[int, float]) -> Iterator[str]:

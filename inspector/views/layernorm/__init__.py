@@ -1,1 +1,1 @@
-"""The page LayerNorm: what each norm does to each token, and what another norm would do in its place."""
+"""The page Norms: what each norm does to each token, and what another norm would do in its place."""

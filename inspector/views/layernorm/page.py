@@ -1,4 +1,4 @@
-"""LayerNorm: what each norm does to each token of the text, and what it has learned."""
+"""Norms: what each norm does to each token of the text, and what it has learned."""
 
 from inspector.views import sections
 

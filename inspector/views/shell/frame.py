@@ -8,7 +8,7 @@ from streamlit.runtime.scriptrunner import StopException
 from inspector.sections.registry import PAGES
 from inspector.views.components import width
 from inspector.views.server import process_settings
-from inspector.views.shell import ahead, asked_here, boundary, header, link, model_picker, pages, sidebar
+from inspector.views.shell import ahead, asked_here, boundary, header, link, model_picker, old_links, pages, sidebar
 
 ICON = pages.VIEWS / "icon.png"  # a named icon would be fetched from a CDN
 WORDMARK = pages.VIEWS / "wordmark.svg"
@@ -21,6 +21,7 @@ st.set_page_config(page_title=f"{page.title} · Headlight")
 st.logo(str(WORDMARK))
 if any("?" in st.query_params.get(side, "") for side in ("model", "b")):
     ahead.wait()  # switches are read with the model, and two threads that import transformers at once break each other
+old_links.follow(page.url_path)
 sidebar.begin(page.url_path)
 asked = header.draw(about, narrow=width.is_narrow())
 another = sidebar.draw(about, text_in_page=about.reads and width.is_narrow())

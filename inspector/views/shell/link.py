@@ -195,8 +195,15 @@ def bind_choice(name: str, *, default: Option, options: Sequence[Option], label:
     )
 
 
+def opens(name: str, label: str) -> None:
+    """Keep for `open_choice` what a choice that no widget binds shows, as a link names it."""
+    st.session_state.setdefault("link.labels", {})[name] = label
+
+
 def open_choice(name: str) -> str | None:
-    """Return what is chosen in a widget that `bind_choice` bound, as a link names it; None where there was none."""
+    """Return what is chosen in a choice that `bind_choice` bound or `opens` told; None where there was none."""
+    if isinstance(shown := st.session_state.get("link.labels", {}).get(name), str):
+        return shown
     value = st.session_state.get(name)
     label: str | None = st.session_state.get("link.labels", {}).get(name, {}).get(value)
     return label
@@ -371,6 +378,13 @@ def assign(name: str, value: Value | None) -> None:
         state["link.held"].pop(name, None)
     else:
         state["link.held"][name] = value
+
+
+def of_page(name: str) -> None:
+    """Forget what another page held for `name`: the page's own starts anew, unless the address has it."""
+    state = st.session_state
+    if not state["link.same_page"] and name not in state["link.asked"]:
+        state["link.held"].pop(name, None)
 
 
 def follow(old: str, new: str) -> None:

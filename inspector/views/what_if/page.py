@@ -1,19 +1,21 @@
-"""The page What if: a token hidden, a word swapped, heads dropped; map, hidden state, prediction before and after."""
+"""The page What if: a token hidden, each left out, a word swapped, heads dropped, and what follows from it."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from inspector.views.shell import controls, link, stand_in
-from inspector.views.what_if import drop, hide, swap, token_choice
+from inspector.views.what_if import drop, hide, leave_out, swap, token_choice
+from inspector.wording import left_out as words
 
-HIDE, SWAP, DROP = "Hide a token", "Swap a word", "Drop heads"
-PARTS = {HIDE: hide.explorer, SWAP: swap.explorer, DROP: drop.explorer}
+HIDE, LEAVE, SWAP, DROP = "Hide a token", words.LEAVE_EACH_OUT, "Swap a word", "Drop heads"
+PARTS = {HIDE: hide.explorer, LEAVE: leave_out.explorer, SWAP: swap.explorer, DROP: drop.explorer}
 GUESSES = ("mini-bert", "mini-bert-zh")  # the models of the catalogue that guess hidden tokens
 
-# The masked tokens, the swapped word, the token that is predicted, the dropped heads, the open head.
-link.parameters("token", "word", "ask", "drop", "mask_layer", "mask_call", "mask_head")
 part = controls.bar("What changes", list(PARTS), "part", on_change=lambda: token_choice.choose("ask", None))
+# The masked tokens, the swapped word, the token that is predicted, the dropped heads, the open head.
+names = ("token", "word", "ask", "drop", "mask_layer", "mask_call", "mask_head")
+link.parameters(*names, *(leave_out.PARAMETERS if part == LEAVE else ()))
 shown = stand_in.inspected(
     "guesses no hidden words", can=hide.can if part == HIDE else lambda loaded: True, instead=GUESSES
 )

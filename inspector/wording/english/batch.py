@@ -18,7 +18,7 @@ SEEN, LEAKS, PACKED, CHANGE, COST = (
     "One token changed",
     "Time and memory",
 )
-LAYERNORM = "What padding does to a BatchNorm: see LayerNorm"
+LAYERNORM = "What padding does to a BatchNorm: see Norms"
 READING = "Reading the texts together"
 INSTEAD = "Your texts are kept: change them, or choose another model."
 TEXTS, LAYOUT, TEXT, STREAM, LAYER, CALL, HEAD = (

@@ -21,6 +21,7 @@ CANNOT = "does not show what its parts add to the residual stream"
 NO_LAYER = "none of its layers was seen"
 TOKEN, LAYER, INPUT, STEP = "Token", "Layer", "input", "Step"
 WAY, ADDED, FFN, SHARING = "One token's way", "What each part adds", "FFN", "Sharing"
+FURTHER = "More of this layer"
 
 PARTS = {"attention": "attention", "cross": "cross-attention", "ffn": "the FFN", "": "the input"}
 _ORDERS = {
@@ -55,9 +56,10 @@ def passed(
     """
     parts = [f"{PARTS[part]} adds a vector of length {number(length)}" for part, length in added.items()]
     at_once = ", both of the same state and at once (a parallel block)" if beside else ""
+    added_parts = f"{listed(parts)}{at_once}"
     return (
-        f"{code(token)} enters layer {layer} with length {number(enters)}; {listed(parts)}{at_once}; "
-        f"it leaves with {number(leaves)}. In this block {_ORDERS[order]}."
+        f"{code(token)} enters layer {layer} with length {number(enters)} and leaves it with {number(leaves)}. "
+        f"{added_parts[0].upper()}{added_parts[1:]}. In this block {_ORDERS[order]}."
     )
 
 
@@ -68,7 +70,7 @@ def way_alt(name: str, *, step: int, steps: int) -> str:
 
 def about_lengths(*, off: float, unseen: bool) -> str:
     """Say how a walk ends, and what the lengths of its boxes are."""
-    turned = "; queries and keys are those that attention compares, so turned where the model turns them by position"
+    turned = "; queries and keys are shown after rotation, where the model rotates them (RoPE)"
     return (
         f"{ends(off=off, unseen=unseen)} A box has the length (Euclidean norm) of the token's vector there"
         f"{'' if unseen else turned}. The labels leave out biases, which are in the numbers."
@@ -80,10 +82,10 @@ def ends(*, off: float, unseen: bool) -> str:
 
     off: the largest difference over the output's largest entry. unseen: queries, keys and values were not seen.
     """
-    sentence = "The end equals the recorded output of the layer, bit for bit."
+    sentence = "The last box equals what the model itself put out, bit for bit."
     if off:
         sentence = (
-            f"The end differs from the recorded output of the layer by {number(off)} of its largest number: rounding."
+            f"The last box differs from what the model itself put out by {number(off)} of its largest number: rounding."
         )
     if unseen:
         sentence += (
@@ -143,7 +145,7 @@ def step(record: LayerStep, *, activation: str | None, cosines: dict[str, float]
         sentences.append(
             f"Computed again from the step before; off by {number(record.off)} of the largest recorded number."
         )
-    return f"**{size}**, length **{number(record.norm)}**. {' '.join(sentences)}"
+    return f"A vector of **{size}** numbers, length **{number(record.norm)}**. {' '.join(sentences)}"
 
 
 LENGTHS, LENGTHS_ALT = (

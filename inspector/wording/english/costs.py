@@ -51,6 +51,7 @@ ASKS = "More about these costs"
 STREAM, COUNTED, COMPONENT, KERNEL = "Stream", "What is counted", "Derivation of", "Attention computed"
 OPENING, LAYERS, WHOLE, MEMORY, CARD = "Shares", "By layer", "The whole model", "Memory and steps", "On your card"
 HEADS, BESIDE, TIME, DERIVATION = "Heads", "Side by side", "Time", "How it is counted"
+MEMORY_OF, FURTHER = "Memory", "More"
 VALUES: dict[Value, str] = {
     "parameters": "Parameters",
     "flops": "FLOPs",
@@ -100,8 +101,8 @@ def against(*, flops: float, parameters: float, elementwise: bool, experts: bool
     chosen = " (FLOPs of the experts that a token chooses, parameters of all)" if experts else ""
     work = ", element-wise work included," if elementwise else ""
     return (
-        f" Attention has {flops:.3g} times the FLOPs{work} and {parameters:.3g} times the parameters of the "
-        f"FFN{chosen}."
+        f" Attention needs {flops:.3g} times the FFN's FLOPs{work} and has {parameters:.3g} times its "
+        f"parameters{chosen}."
     )
 
 
@@ -125,8 +126,8 @@ def crossovers(*, core: float, sublayer: float | None, textbook: bool) -> str:
 NO_COMPONENT = "choose a component"
 COMPONENT_HELP = "Opens the formula of a number. A click on a bar does the same."
 CLICK = (
-    "Click a bar to see where its number comes from. What is element-wise, norms and sums goes by constants "
-    "(How it is counted)."
+    "Click a bar to see where its number comes from. Element-wise work, norms and sums are counted with "
+    "fixed constants (see How it is counted)."
 )
 FORMULA, COUNT, CLOCK = "Formula", "Count", "Clock"
 FORMULA_MEANS = "Closed formulas, from the configuration alone."
@@ -423,29 +424,29 @@ def coefficients(*, both: bool) -> str:
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def shares(
-    *, stream: str, tokens: int, attention: float, ffn: float, pairs: float, core: float, sublayer: float | None
-) -> str:
+def shares(*, stream: str, tokens: int, attention: float, ffn: float, sublayer: float | None) -> str:
     """Say whether attention or the FFN costs more at this length, and at which length that turns.
 
-    attention, ffn: shares, together 1, of the FLOPs of the matrix products in the layers of one stream; pairs: the
-    share of scores and mix, a part of attention. core, sublayer: fields of `Crossovers`. stream: "" where the model has
-    only one.
+    attention, ffn: shares, together 1, of the FLOPs of the matrix products in the layers of one stream. sublayer: a
+    field of `Crossovers`. stream: "" where the model has only one.
     """
-    at = f"At {count_of(tokens, 'token')}"
-    whose = f"{stream}'s " if stream else ""
+    at, whose = f"At {count_of(tokens, 'token')}", f"{stream}'s " if stream else ""
     of = f"of the FLOPs of the {whose}layers"
-    with_pairs = _pairs(pairs, core)
-    each, other = percent(attention), percent(ffn)
     if attention == ffn:
-        return f"{at} attention and the FFN take {other} {of} each; in longer texts attention takes more. {with_pairs}"
-    if each == other:  # both round to 50 %
-        over, under = f"just over {other}", f"just under {other}"
-        each, other = (over, under) if attention > ffn else (under, over)
-    turns = _turns(tokens, sublayer)
-    if attention > ffn:
-        return f"{at} attention takes {each} {of} and the FFN {other}; {turns}. {with_pairs}"
-    return f"{at} the FFN takes {other} {of} and attention {each}; {turns}. {with_pairs}"
+        return f"{at} attention and the FFN take {percent(ffn)} {of} each. In longer texts attention takes more."
+    most = max(attention, ffn)
+    share = f"just over {percent(most)}" if percent(attention) == percent(ffn) else percent(most)
+    larger, smaller = ("attention", "the FFN") if attention > ffn else ("the FFN", "attention")
+    return f"{at} {larger} takes {share} {of} and {smaller} the rest. {_turns(tokens, sublayer)}."
+
+
+def pairs(share: float, *, core: float) -> str:
+    """Say what scores and mix take, and in which texts they cost more than the FFN; core: a field of `Crossovers`."""
+    where = "at any length" if core < 1 else f"in texts of over {count_of(floor(core), 'token')}"
+    return (
+        f"Scores and mix, the part that grows with the square of the text, take {percent(share)}; alone they "
+        f"cost more than the FFN {where}."
+    )
 
 
 def parameters(*, parameters: int, embeddings: int, layers: int) -> str:
@@ -592,9 +593,9 @@ def timed(times: StreamTimes, measured: LayerTimes, *, kernel: Kernel, tokens: i
 def on_card(fit: CardNeeds, *, tokens: int, target_tokens: int | None, card: str, memory: int) -> str:
     """Say whether a model with its cache fits a card; card: its title, memory: its bytes."""
     each = count_of(tokens, "token") + ("" if target_tokens is None else f", with a target of {target_tokens:,},")
-    texts = f"A text of {each} takes" if fit.batch == 1 else f"{fit.batch:,} texts of {each} take"
-    cache = f" and {quantity(fit.cache, 'B')} of KV cache" if fit.cache else ""
-    takes = f"{texts} {quantity(fit.weights, 'B')} of weights{cache}, {quantity(fit.bytes, 'B')} in all"
+    texts = f"a text of {each}" if fit.batch == 1 else f"{fit.batch:,} texts of {each}"
+    cache = f", and the KV cache of {texts} {quantity(fit.cache, 'B')}" if fit.cache else ""
+    takes = f"The weights take {quantity(fit.weights, 'B')}{cache}"
     if fit.cards == 1:
         return f"{takes}: {percent(fit.bytes / memory)} of the {quantity(memory, 'B')} of {card}."
     return (
@@ -680,17 +681,9 @@ def rates(measured: LayerTimes) -> str:
 
 def _turns(tokens: int, sublayer: float | None) -> str:
     if sublayer is None or sublayer < 1:
-        return "attention costs more at any length"
-    who, verb = ("it", "overtook the FFN") if tokens > sublayer else ("attention", "overtakes it")
-    return f"{who} {verb} {_where(sublayer)}"
-
-
-def _pairs(pairs: float, core: float) -> str:
-    where = "at any length" if core < 1 else f"in texts of over {count_of(floor(core), 'token')}"
-    return (
-        f"Scores and mix, the part that grows with the square of the text, take {percent(pairs)}; alone they "
-        f"cost more than the FFN {where}."
-    )
+        return "Attention costs more at any length"
+    verb = "overtook the FFN" if tokens > sublayer else "overtakes it"
+    return f"Attention {verb} {_where(sublayer)}"
 
 
 def _where(length: float) -> str:

@@ -1,4 +1,4 @@
-"""Sentences of the page LayerNorm."""
+"""Sentences of the page Norms."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EVERY, LEARNED, CHANGE, OUTLIERS = (
     "What each step changes",
     "Outlier dimensions",
 )
-OTHER, DEPTH, NUMBERS = "Another norm", "Pre-norm or post-norm", "All numbers"
+OTHER, DEPTH, NUMBERS, FURTHER = "Another norm", "Pre-norm or post-norm", "All numbers", "More"
 NORM, TOKEN = "Norm, in the order in which they run", "Token"
 NO_NORM = "No norm of this model can be shown."
 
@@ -87,29 +87,26 @@ def kinds(*, formulas: Mapping[str, int], placements: Mapping[str, int], outside
     return f"{sentence}."
 
 
-def widest(
-    *, norm: NormRecord, size: Size, token: str, before: float, after: float, middle: float | None, stands_out: bool
-) -> str:
+def widest(*, norm: NormRecord, size: Size, token: str, before: float, after: float, stands_out: bool | None) -> str:
     """Say which token stands out before which norm, or that no token does.
 
-    size: the measure; before, after: the token's size around the norm; middle: the median of the other tokens before
-    the same norm, None where the text has no other token.
+    size: the measure; before, after: the token's size around the norm; stands_out: None where the text has one token.
     """
-    quantity, at = SIZES[size], name(norm)
-    if middle is None:
-        return (
-            f"The largest vector reaches the norm {at}: its {quantity} is {number(before)} there and "
-            f"{number(after)} after it."
-        )
-    clause = f"reaches the norm {at} with a {quantity} of {number(before)}"
-    then = f"and leaves it with {number(after)}"
+    span = f"from {number(before)} to {number(after)}"
+    if stands_out is None:
+        return f"The norm {name(norm)} takes the {SIZES[size]} of {code(token)} {span}."
+    takes = f"the norm {name(norm)} takes its {SIZES[size]} {span}"
     if stands_out:
-        times = f"{number(before / middle)} times the" if middle else "beside a"
-        of = "median of the other tokens" if middle else "median of 0 of the other tokens"
-        return f"{code(token)} {clause}, {times} {of}, {then}."
+        return f"{code(token)} stands out: {takes}."
+    return f"Before no norm does a token stand far out. The largest is {code(token)}: {takes}."
+
+
+def others(*, norm: NormRecord, size: Size, before: float, middle: float) -> str:
+    """Say how large the other tokens are before the norm of `widest`: the median; before: the token's size."""
+    times = f", of which it has {number(before / middle)} times" if middle else ""
     return (
-        "Before no norm does a token stand far out (none has twice the median of the others): the largest is "
-        f"{code(token)}, which {clause} (median {number(middle)}) {then}."
+        f"Before the norm {name(norm)} the other tokens have a median {SIZES[size]} of {number(middle)}{times}. With "
+        "twice the median a token stands out."
     )
 
 
@@ -274,9 +271,13 @@ BY_DEPTH, BY_DEPTH_ALT = (
 
 def steps(shares: Mapping[str, float], *, gated: int) -> str:
     """Say how far each step goes, the largest first; gated: how many norms are left out."""
-    parts = [f"{name} {share:.1%}".replace("%", " %") for name, share in shares.items()]
+    (first, most), *others = [(name, f"{share:.1%}".replace("%", " %")) for name, share in shares.items()]
     left_out = f" {gated} with a gate are left out." if gated else ""
-    return f"Mean over all norms and tokens: of the four steps' lengths, {listed(parts)}.{left_out}"
+    rest = listed([f"{name} {share}" for name, share in others])
+    return (
+        f"{first.capitalize()} changes the vectors most: of the four steps' lengths it has {most} (mean over all norms "
+        f"and tokens). Of the others {rest}.{left_out}"
+    )
 
 
 DIRECTION, COSINE = "Direction", "cosine before and after, mean over the tokens"

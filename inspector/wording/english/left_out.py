@@ -1,4 +1,4 @@
-"""Sentences of the section Importance of the page Scores."""
+"""Sentences of the part Leave each out of the page What if."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from inspector.text import Named
 
 Output = Literal["guess", "next token", "target", "state", "states"]
+LEAVE_EACH_OUT = "Leave each out"
 OUTPUT_AT, ALL_STATES = "Output at", "All tokens: last states"
 BESIDE, BEST, MEDIAN, OPEN = "Head beside it", "best", "median", "open"
 HEADS = {BEST: "Best head", MEDIAN: "Median head", OPEN: "Open head"}

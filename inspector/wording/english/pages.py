@@ -15,7 +15,7 @@ TITLES = {
     "scores": "Scores",
     "what_if": "What if",
     "block": "Block",
-    "layernorm": "LayerNorm",
+    "layernorm": "Norms",
     "positions": "Positions",
     "costs": "Costs",
     "generate": "Generate",

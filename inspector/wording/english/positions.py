@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from inspector.positional import Kind, Way
 
 ASKS = "What to see of the positions"
-OPENING, CURVES, DISTANCE = "How the order is known", "The curves", "By distance"
-MATTERS, LENGTH, KINDS = "Does it matter", "Longer than trained", "The kinds"
+OPENING, CURVES, DISTANCE = "How the order is known", "The table", "By distance"
+MATTERS, LENGTH, KINDS, FURTHER = "Does it matter", "Longer than trained", "The kinds", "More"
 PAPER = "the paper's, sinusoidal"
 POSITION, DIMENSION, BY_QUERY = "position", "dimension", "key's position less query's"
 
@@ -43,10 +43,14 @@ def added_table(kind: str, *, stack: str) -> str:
     return f"this model's, {kind}" + (f" ({stack})" if stack else "")
 
 
-def ways(kinds: Sequence[Way]) -> str:
-    """Say how the model knows the order of its tokens."""
+def ways(kinds: Sequence[Way], *, none: bool = False, causal: bool = False) -> str:
+    """Say how the model knows the order of its tokens; none: it was built without positions; causal: it masks."""
     if kinds:
         return f"This model {listed([WAYS[way] for way in kinds])}."
+    if none and causal:
+        return "This model has no positions: only its causal mask tells the order, for each token sees those before it."
+    if none:
+        return "This model has no positions: it reads a text as a bag of tokens, and cannot know their order."
     return "This model adds no vector for a token's place; if it knows the order, then in another way."
 
 
@@ -62,38 +66,27 @@ def alike(*, by_model: bool, near: float, far: float | None, apart: int, within:
     return f"{text} {where} have a mean cosine of {signed(near)} between neighbours{beyond}."
 
 
-def turns(
-    *,
-    pairs: int,
-    still: int,
-    shortest: float,
-    longest: float,
-    whole: int,
-    tokens: int,
-    factor: float | None,
-    variant: str,
-) -> str:
-    """Say how fast RoPE's pairs turn, how many turn whole within the text, and whether they stretch.
+def turns(*, pairs: int, still: int, shortest: float, longest: float, whole: int, tokens: int) -> str:
+    """Say how fast RoPE's pairs turn, and how many turn whole within the text.
 
     still: how many of `pairs` are not turned. shortest, longest: tokens of a whole turn. whole: pairs that turn once or
-    more within `tokens`. factor: stretches queries and keys, None where they keep their length; variant: the model's
-    name for the scaling of angles.
+    more within `tokens`.
     """
     if still == pairs:
         return "None of its pairs of dimensions is turned."
     span = f"once in {number(shortest)}{'' if shortest == longest else f' to {number(longest)}'} tokens"
-    text = "this text's one token" if tokens == 1 else f"the {tokens:,} tokens of this text"
-    within = "none turns" if not whole else f"{whole} turn{'s' if whole == 1 else ''}"
-    moving = pairs - still
-    if still:
-        turned = f"{moving} of its {pairs} pairs of dimensions turn{'s' if moving == 1 else ''}"
-    else:
-        turned = "Its pair of dimensions turns" if pairs == 1 else f"Its {pairs} pairs of dimensions turn"
-    sentence = f"{turned} {span}: {within} whole within {text}."
-    if factor is None:
-        return sentence
+    text = "this text's one token" if tokens == 1 else "this text"
+    if pairs - still == 1:
+        within = "it turns whole" if whole else "it does not turn whole"
+        return f"{'Its pair' if pairs == 1 else 'One pair'} of dimensions turns {span}: {within} within {text}."
+    within = "none turns" if not whole else f"{whole} of {pairs} turn{'s' if whole == 1 else ''}"
+    return f"{'Its' if not still else 'Some'} pairs of dimensions turn {span}: {within} whole within {text}."
+
+
+def stretches(factor: float, *, variant: str) -> str:
+    """Say by how much the turns stretch queries and keys; variant: the model's name for the scaling of angles."""
     return (
-        f"{sentence} It is no pure rotation: {_SCALINGS.get(variant, variant)} multiplies cosines and sines by "
+        f"It is no pure rotation: {_SCALINGS.get(variant, variant)} multiplies cosines and sines by "
         f"{number(factor)}, and so every score by {number(factor**2)}."
     )
 
@@ -117,12 +110,12 @@ ALIKE, ALIKE_ALT = (
     "How alike the places of this text are",
     "The cosine of the vectors of every two places, as a map",
 )
-DIMENSIONS, A_DIMENSION = "A few dimensions along the positions", "Dimension"
+DIMENSIONS, A_DIMENSION = "A few dimensions along the tokens", "Dimension"
+SINES, COSINES = "{}: sines", "{}: cosines"
 WAVELENGTHS, WAVELENGTH, SHARE = "Wavelengths in the table", "wavelength (tokens)", "share"
 ABOUT_WAVELENGTHS = "The Fourier transform of every column along the positions: the share of each wavelength."
-ADDED = "What is added to a token, by its position"
+ADDED, COMPARED = "What is added to a token, by its position", "The paper's sines and cosines"
 ABOUT_COLOURS = "The colours span 99.5 % of the values, so that a few outlying dimensions do not pale the rest."
-WAVES_SORTED = "dimension, sines before cosines"
 
 
 def turned(layers: str) -> str:
@@ -237,9 +230,6 @@ LOOK, LOOK_ALT = (
     "Where the heads look, by distance",
     "The mean weight that each head gives to the key at each distance",
 )
-ABOUT_LOOKS = (
-    "The weight to the key at each distance, mean over the queries that have a token there; 1.4 is layer 1, head 4."
-)
 MEAN_WEIGHT = "mean weight"
 PRODUCTS, AFTER = "Products of two positions, by distance", "The same after a head's W_Q and W_K"
 MEASURE = "Measure"
@@ -255,6 +245,15 @@ ABOUT_TURN = (
 )
 
 
+def about_looks(*, special: bool) -> str:
+    """Say what is averaged; special: the text has special tokens, which are left out."""
+    out = " Special tokens are left out: heads rest on them wherever the query stands." if special else ""
+    return (
+        "The weight to the key at each distance, mean over the queries that have a token there; 1.4 is layer 1, head 4."
+        f"{out}"
+    )
+
+
 def looks(
     *, heads: int, distances: int, within: int, layer: int, head: int, distance: int, weight: float, mean: int
 ) -> str:
@@ -267,8 +266,8 @@ def looks(
         return "With one token there is one distance: every head looks at the token itself."
     return (
         f"Of distances up to {count_of(within, 'token')}, layer {layer}, head {head} gives most to one: "
-        f"{percent(weight)} of its attention, on average, goes {_there(distance)}. The mean of all {heads} heads is "
-        f"largest {'at the token itself' if mean == 0 else _there(mean)}."
+        f"{percent(weight)} of its attention, on average, goes {_there(distance)}. Among them the mean of all {heads} "
+        f"heads is largest {'at the token itself' if mean == 0 else _there(mean)}."
     )
 
 
@@ -285,7 +284,7 @@ def similarity_alt(quantity: str) -> str:
 
 def about_similarity(first_rise: int | None) -> str:
     """Say what the band means; first_rise: the distance at which the paper's products rise for the first time."""
-    rises = f" The paper's falls up to distance {first_rise}, and then rises for the first time."
+    rises = f" The paper's falls until distance {first_rise}, then rises for the first time."
     return (
         "All positions, before any matrix, the same in both directions. The sinusoidal encoding knows distance "
         "alone, so its band is a line; a learned table may also know where it is."
@@ -314,13 +313,13 @@ def one_turn(step: int) -> str:
 
 def missed(table: str, residual: float | None) -> tuple[str, str, str]:
     """Name and write by how much one turn misses a table's rows; None for a table that has no pairs to turn."""
-    by = "no pairs of sine and cosine" if residual is None else f"misses by {number(residual)}"
+    by = "there are no pairs of sine and cosine to turn" if residual is None else f"misses by {number(residual)}"
     return f"{table.capitalize()}: one turn", by, "Largest miss over all rows, of the largest entry, in float64."
 
 
 def fitted(*, where: float, elsewhere: float) -> tuple[str, str, str]:
     """Name and write by how much a fitted matrix misses, where it was fitted and elsewhere."""
-    by = f"{number(where)} where it was fitted, {number(elsewhere)} where it was not"
+    by = f"misses by {number(where)} where it was fitted, by {number(elsewhere)} elsewhere"
     meaning = "Fitted to the first half of the positions, tried on the second: root mean square of the miss."
     return "a matrix fitted by least squares", by, meaning
 
@@ -552,7 +551,7 @@ def whole_pairs(whole: int, *, pairs: int) -> tuple[str, str, str]:
 
 def not_measured(reason: str) -> str:
     """Say why no longer text was read."""
-    return f"Not measured on a longer text: {reason}. Try mini-gpt."
+    return f"Not measured on a longer text: {reason}. Try mini-GPT."
 
 
 def longer(*, tokens: int, longest: int, at_once: float, in_windows: float) -> str:

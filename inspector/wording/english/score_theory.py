@@ -59,27 +59,27 @@ def heads_here(d_k: int) -> str:
     return f"your heads: {d_k:,}"
 
 
-def moves(
-    *, keys: int, crossover: float | None, below: bool, shown: Mapping[int, Both], heads: Mapping[int, Both]
-) -> str:
+def moves(*, crossover: float | None, below: bool, heads: Mapping[int, Both]) -> str:
     """Say up to which width a row moves more without the scale, and where the reader's heads stand.
 
     crossover: the d_k from which the median row moves less without the scale; None where no width of the table is, and
-    then below: the row moves less without the scale at every width. shown: d_k -> the median ||J||, of two examples;
-    heads: the same of the reader's heads.
+    then below: the row moves less without the scale at every width. heads: d_k -> the median ||J||, of the reader's.
     """
-    (small, of_small), (large, of_large) = shown.items()
     if crossover is None:
         side = "less" if below else "more"
-        begin = f"Among {keys} random keys a typical row of the softmax moves {side} without the scale at every"
-        moves = f"{begin} width drawn: ‖J‖ at d_k = {large:,} is {_against(of_large)} with it."
+        moves = f"Without the scale a typical row of the softmax moves {side} with its scores at every width."
     else:
         moves = (
-            f"Among {keys} random keys a typical row of the softmax moves more without the scale up to d_k near "
-            f"{round(crossover):,}, and less beyond: ‖J‖ at {small:,} is {_against(of_small)} with the scale, and at "
-            f"{large:,} it is {_against(of_large)}."
+            "Without the scale a typical row of the softmax moves less with its scores once heads are wider than "
+            f"{round(crossover):,}, and more below."
         )
     return " ".join([moves, *(_in_heads(width, pair) for width, pair in heads.items())])
+
+
+def examples(keys: int, shown: Mapping[int, Both]) -> str:
+    """Give the median ||J|| of two widths; shown: d_k -> without the scale, and with it."""
+    told = " and ".join(f"{_against(pair)} with the scale at d_k = {width:,}" for width, pair in shown.items())
+    return f"Among {keys} random keys ‖J‖ is {told}."
 
 
 def variance(*, ratios: tuple[float, float], d_k: int, variance: Both) -> str:

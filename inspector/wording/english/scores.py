@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ASKS = "What to see of the scores"
-EVERY, ONE, KEYS, ANGLES = "Every head", "One head", "Queries and keys", "Dot or cosine"
-THEORY, GRADIENTS, IMPORTANCE = "Theory", "Gradients", "Importance"
+ONE, EVERY, FURTHER = "This head", "All heads", "Why the scale, and other scores"
+KEYS, ANGLES = "Queries and keys", "Dot or cosine"
+THEORY, GRADIENTS = "Theory", "Gradients"
 FUNCTIONS, WEIGHTINGS = "Score functions", "Weightings"
 
 NUMBER_OF_HEAD, ALL_HEADS = "Number of each head", "All numbers of every head"
@@ -113,33 +114,27 @@ COUNTED = (
 NOT_SEEN = "Queries and keys of this model were not seen, only what its softmax gave."
 
 
-def ratios(
-    *,
-    heads: int,
-    d_k: int,
-    low: float,
-    median: float,
-    high: float,
-    scaled: tuple[float, float] | None,
-    root: bool,
-    unscaled: bool,
-) -> str:
-    """Say how q . k varies in all heads.
+def scaled(*, heads: int, before: float, after: float | None, root: bool, unscaled: bool) -> str:
+    """Say what the scale makes of the variance of q . k in the middle one of the heads.
 
-    low, median, high: of Var(q . k) / d_k over the heads. scaled: the range of the variance after the scale, None where
-    the heads have no scaled dot product. root: the scale is 1 / sqrt(d_k); unscaled: the scale is 1.
+    before, after: the variance before the scale and after it, medians over the heads; after is None where the heads
+    have no scaled dot product. root: the scale is 1 / sqrt(d_k); unscaled: the scale is 1.
     """
-    after = ""
-    if scaled is not None:
-        scale = "the scale 1/√d_k" if root else "the scale"
-        to = "" if heads == 1 else f" to {number(scaled[1])}"
-        after = ", and nothing scales it" if unscaled else f"; after {scale} it is {number(scaled[0])}{to}"
+    where = "this head" if heads == 1 else "the middle head"
+    if after is None or unscaled:
+        return f"The variance of q · k is {number(before)} in {where}{', and nothing scales it' if unscaled else ''}."
+    return f"{_scale(root)} takes the variance of q · k from {number(before)} to {number(after)} in {where}."
+
+
+def _scale(root: bool) -> str:
+    return "The scale 1/√d_k" if root else "The model's scale"
+
+
+def ratios(*, heads: int, d_k: int, low: float, high: float) -> str:
+    """Say how Var(q . k) differs over the heads: low, high: of Var(q . k) / d_k."""
     if heads == 1:
-        return f"Var(q · k) is {number(high)} times d_k = {d_k}{after}."
-    return (
-        f"Var(q · k) is {number(low)} to {number(high)} times d_k = {d_k} over the {heads} heads, in the middle "
-        f"{number(median)} times{after}."
-    )
+        return f"Var(q · k) is {number(high)} times d_k = {d_k}."
+    return f"Over the {heads} heads Var(q · k) is {number(low)} to {number(high)} times d_k = {d_k}."
 
 
 def saturated(*, share: float, heads: int, head: str) -> str:
@@ -154,8 +149,8 @@ def saturated(*, share: float, heads: int, head: str) -> str:
         return "In no head does a query give one key over 0.9 of its weight."
     if heads > 1:
         return (
-            f"{heads} heads are the most saturated, {_within(head)} the first of them: in {percent(share)} of their "
-            "rows one key has over 0.9 of the weight."
+            f"{head} and others are the most saturated: in {percent(share)} of their rows one key has over 0.9 of the "
+            "weight."
         )
     return f"{head} is the most saturated: in {percent(share)} of its rows one key has over 0.9 of the weight."
 
@@ -182,24 +177,32 @@ QUANTILES, QUANTILES_ALT = (
 )
 
 
-def one_head(
-    *, head: str, d_k: int, ratio: float, scale: float | None, root: bool, scaled: float, kurtosis: float
-) -> str:
-    """Say how one head's q . k varies, what the scale makes of it, and how it differs from the normal distribution.
+SCORES, SCORES_ALT = "Scores S = Q Kᵀ, before scale and mask", "q · k of every query with every key"
+WEIGHTS, WEIGHTS_ALT = "Weights A, after scale and mask", "Weight of every query on every key"
+SCORES_OF_SIDE, WEIGHTS_OF_SIDE = "{}: scores S, before scale and mask", "{}: weights A"
 
-    scale: the factor on q . k, None where the head has no scaled dot product; root: the factor is 1/sqrt(d_k).
-    kurtosis: the excess kurtosis.
+
+def first(shown: int, *, of: int) -> str:
+    """Say that the maps show a part of the text."""
+    return f"The first {shown} of {of:,} tokens. "
+
+
+def one_head(*, head: str, variance: float, scaled: float | None, root: bool, unscaled: bool, kurtosis: float) -> str:
+    """Say what the scale makes of one head's q . k, and how it differs from the normal distribution.
+
+    variance: of q . k; scaled: after the scale, None where the head has no scaled dot product. root: the scale is
+    1/sqrt(d_k); unscaled: the scale is 1. kurtosis: the excess kurtosis.
     """
-    clause = f"{head}: Var(q · k) is {number(ratio)} times d_k = {d_k}"
-    if scale is not None:
-        factor = f"1/√{d_k}" if root else f"the scale {number(scale)}"
-        clause += f", and times {factor} q · k has variance {number(scaled)}"
-    shape = f"Its excess kurtosis is {signed(kurtosis)}"
+    if scaled is None or unscaled:
+        rest = ", and nothing scales it" if unscaled else ""
+        told = f"{head}: the variance of q · k is {number(variance)}{rest}"
+    else:
+        scale = "the scale 1/√d_k" if root else "the model's scale"
+        told = f"{head}: {scale} takes the variance of q · k from {number(variance)} to {number(scaled)}"
     if abs(kurtosis) <= NORMAL:
-        return f"{clause}. {shape}, near the 0 of a normal distribution."
-    if kurtosis > 0:
-        return f"{clause}. {shape}, above the 0 of a normal distribution: its tails are heavier."
-    return f"{clause}. {shape}, below the 0 of a normal distribution: its tails are lighter."
+        return f"{told}. The values lie as a normal distribution's do: their excess kurtosis is {signed(kurtosis)}."
+    tails = "heavier" if kurtosis > 0 else "lighter"
+    return f"{told}. Its tails are {tails} than a normal distribution's: their excess kurtosis is {signed(kurtosis)}."
 
 
 def pairs(count: int, *, rows: int, of: int) -> str:
@@ -289,9 +292,6 @@ TWO_TEXTS = (
     "Queries and keys of cross-attention are two texts, so its scores have no other direction to compare. Choose "
     "another stream."
 )
-SCORES, SCORES_ALT = "Scores S = Q Kᵀ, before scale and mask", "q · k of every query with every key"
-WEIGHTS, WEIGHTS_ALT = "Weights A", "Weight of every query on every key"
-SCORES_OF_SIDE, WEIGHTS_OF_SIDE = "{}: scores S, before scale and mask", "{}: weights A"
 ASYMMETRY = (
     "Asymmetry is ‖M − Mᵀ‖ / ‖M‖: 0 for a symmetric matrix, 1.41 where the two directions have nothing in common. S is "
     "without the mask and the bias; A is as it is."
@@ -305,11 +305,6 @@ NO_MODEL = "the model of this saved trace is not at hand, and W_Q and W_K are it
 SEVERAL_CALLS = "the layer attends more than once, and which matrices belong to which is not told apart"
 ALL = "All heads"
 SYMMETRIES = {"scores": "Asymmetry of S", "weights": "Asymmetry of A", "diagonal": "Weight on the diagonal"}
-
-
-def first(shown: int, *, of: int) -> str:
-    """Say that the maps show a part of the text."""
-    return f"The first {shown} of {of:,} tokens. "
 
 
 def sides(

@@ -24,6 +24,12 @@ def test_curves_are_columns_of_each_table() -> None:
     assert sum(line.showlegend for line in figure.data) == 2
 
 
+def test_the_texts_tokens_stand_along_the_curves_and_numbers_behind_them() -> None:
+    figure = positions.curves({"own": TABLE}, dimensions=[0], tokens=["<b>", "cat", "sat"])(mode="light")
+    assert list(figure.layout.xaxis.tickvals) == [0, 1, 2, 8, 16]
+    assert list(figure.layout.xaxis.ticktext) == ["&lt;b&gt;", "cat", "sat", "8", "16"]
+
+
 def test_curves_stay_apart_by_lightness() -> None:
     figure = positions.curves({"own": TABLE}, dimensions=range(8))(mode="light")
     assert len({line.line.color for line in figure.data}) == 8

@@ -54,13 +54,16 @@ def test_the_spectrum_shares_out_every_square() -> None:
     assert np.isnan(positional.spectrum(np.ones((5, 2)))["share"]).all()
 
 
-def test_attention_by_distance_against_a_loop(minilm: LoadedModel) -> None:
+@pytest.mark.parametrize("special", [True, False])
+def test_attention_by_distance_against_a_loop(special: bool, minilm: LoadedModel) -> None:
     trace = record(minilm, "The cat sat on the mat.")
-    heads, found = positional.attention_by_distance(trace, stream="encoder", reach=10)
-    tokens, weights = len(trace.tokens), trace.attention(layer=2, head=5)
+    heads, found = positional.attention_by_distance(trace, stream="encoder", reach=10, special=special)
+    read = [at for at, is_special in enumerate(trace.special) if special or not is_special]
+    weights = trace.attention(layer=2, head=5)
+    assert len(read) == len(trace.tokens) - (0 if special else 2)
     row = found[heads.index((2, 5))]
     for apart in range(-10, 11):
-        cells = [weights[at, at + apart] for at in range(tokens) if 0 <= at + apart < tokens]
+        cells = [weights[at, at + apart] for at in read if at + apart in read]
         if cells:
             assert_close(row[10 + apart], np.mean(cells, dtype=np.float64), relative=1e-6)
         else:

@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from inspector.sections import registry
 from inspector.sections.registry import PAGES
+from inspector.sections.section import Section
 from inspector.views.shell import caching, model_shelf
 
 FRAME = Path(__file__).parents[3] / "inspector/views/shell/frame.py"
@@ -60,6 +62,22 @@ def forget() -> None:
 def turned(app: AppTest, page: str) -> AppTest:
     """Open another page, as a click in the navigation does."""
     return app.switch_page(PATHS[page]).run()
+
+
+def section_opened(app: AppTest, title: str) -> AppTest:
+    """Open a section of the page by the bar, and one of a group by the group's list."""
+    address = next(page.address for page in PAGES.values() if page.title == app.title[0].value)
+    entry = next(one for one in registry.sections(address).below if title in titles(one))
+    if app.segmented_control(key="section").value != entry.id:
+        app.segmented_control(key="section").set_value(entry.id).run()
+    if isinstance(entry, registry.Group) and app.selectbox(key=entry.id).value != title:
+        app.selectbox(key=entry.id).set_value(title).run()
+    assert not app.exception
+    return app
+
+
+def titles(one: Section | registry.Group) -> list[str]:
+    return [part.title for part in one.sections] if isinstance(one, registry.Group) else [one.title]
 
 
 def typed(app: AppTest, text: str) -> AppTest:

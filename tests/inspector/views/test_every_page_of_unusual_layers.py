@@ -91,7 +91,7 @@ def test_the_second_attention_of_a_layer_is_opened_and_named(folder: Path) -> No
 
 
 @pytest.mark.parametrize("model", ["hybrid", "twice"])
-@pytest.mark.parametrize("page", ["Compare", "LayerNorm", "Positions", "Scores", "What if"])
+@pytest.mark.parametrize("page", ["Compare", "Norms", "Positions", "Scores", "What if"])
 def test_every_page_shows_them(folder: Path, model: str, page: str) -> None:
     app = opened(folder / model, page)
     assert "Cannot be shown" not in said(app)

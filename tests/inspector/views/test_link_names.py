@@ -110,7 +110,7 @@ def test_a_name_of_two_kinds_is_found(other: str) -> None:
 def test_another_norm_opens_after_the_card_of_costs() -> None:
     app = opened("Costs", section="On your card")
     assert app.number_input(key="batch").value == 1
-    turned(app, "LayerNorm")
+    turned(app, "Norms")
     app.segmented_control(key="section").set_value("other").run()
     assert "Cannot be shown" not in said(app)
     assert not app.exception

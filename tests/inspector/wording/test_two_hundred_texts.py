@@ -81,11 +81,10 @@ def named(tokens: tuple[str, ...], position: int) -> str:
 PLACE = r"((?:of|at|before|after|on|inside|the|output|embedding|end|layer \d+'s|[\w-]+|\s)+?)"
 SIZE = "(standard deviation|root mean square)"
 WIDEST = (
-    r"(Before no norm does a token stand far out \(none has twice the median of the others\): the largest is )?"
-    rf"{TOKEN}(?:, which)? reaches the norm {PLACE} with a {SIZE} of "
-    rf"{NUMBER}(?:, {NUMBER} times the median of the other tokens,| \(median {NUMBER}\)) and leaves it with {NUMBER}\."
+    rf"(?:(Before no norm does a token stand far out)\. The largest is {TOKEN}|{TOKEN} stands out): "
+    rf"the norm {PLACE} takes its {SIZE} from {NUMBER} to {NUMBER}\."
 )
-ALONE = rf"The largest vector reaches the norm {PLACE}: its {SIZE} is {NUMBER} there and {NUMBER} after it\."
+ALONE = rf"The norm {PLACE} takes the {SIZE} of {TOKEN} from {NUMBER} to {NUMBER}\."
 WAY = (
     rf"Before the norms the {SIZE} of {TOKEN} is between {NUMBER} \(at the norm {PLACE}\) and {NUMBER} "
     rf"\(at the norm {PLACE}\), after them (?:between {NUMBER} and )?{NUMBER}\."
@@ -112,10 +111,11 @@ def sizes(vectors: np.ndarray, said: str) -> np.ndarray:
 
 def check_widest(said: str, norms: list[NormRecord], tokens: tuple[str, ...]) -> None:
     if len(tokens) == 1:
-        where, size, before, after = claim(ALONE, said)
-        none, one, times, middle = "", token(tokens[0]), "", ""
+        where, size, one, before, after = claim(ALONE, said)
+        none = ""
     else:
-        none, one, where, size, before, times, middle, after = claim(WIDEST, said)
+        none, largest, far_out, where, size, before, after = claim(WIDEST, said)
+        one = largest or far_out
     inputs = np.stack([sizes(norm.input, size) for norm in norms])
     told, far = inputs.max(), inputs
     if len(tokens) > 1:
@@ -130,19 +130,14 @@ def check_widest(said: str, norms: list[NormRecord], tokens: tuple[str, ...]) ->
         and token(tokens[column]) == one
         and place(norms[row]) == where
         and is_number(after, sizes(norms[row].output, size)[column], rough=1e-5)
-        and told_beside(np.delete(inputs[row], column), inputs[row, column], none=none, times=times, middle=middle)
+        and told_beside(np.delete(inputs[row], column), inputs[row, column], none=none)
         for row in range(len(norms))
         for column in range(len(tokens))
     )
 
 
-def told_beside(others: np.ndarray, largest: float, *, none: str, times: str, middle: str) -> bool:
-    if not len(others):
-        return not (none or times or middle)
-    median = np.median(others)
-    if largest >= 2 * median:
-        return not none and is_number(times, largest / median, rough=1e-5)
-    return bool(none) and is_number(middle, median, rough=1e-6)
+def told_beside(others: np.ndarray, largest: float, *, none: str) -> bool:
+    return not none if not len(others) else bool(none) == (largest < 2 * np.median(others))
 
 
 def check_way(said: str, norms: list[NormRecord], tokens: tuple[str, ...], position: int) -> None:

@@ -195,7 +195,7 @@ def methods() -> pd.DataFrame:
     """List the attention methods that are often named together, a description of each, and the page that shows it."""
     rows = [
         ("Scaled dot product", "a score function", "Scores; Why this weight, on Attention"),
-        ("Additive, general", "score functions", "Scores, One head; Switches"),
+        ("Additive, general", "score functions", "Scores, This head; Switches"),
         ("Multi-head attention", "several attentions side by side, any score", "Attention; What if"),
         ("Relative positions", "a position scheme: T5, ALiBi, RoPE", "Positions; Switches"),
         (

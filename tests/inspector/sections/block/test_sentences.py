@@ -47,20 +47,20 @@ TEXTS = {
 }
 PARTS = {"attention": "attention", "cross-attention": "cross", "the FFN": "ffn", "FFN": "ffn", "": ""}
 PASSED = (
-    rf"{TOKEN} enters layer (\d+) with length {NUMBER}; (.+); it leaves with {NUMBER}\. In this block (each sublayer "
-    r"reads the stream through a norm \(pre-norm\)|a norm follows each sum \(post-norm\)|norms stand before the "
-    r"sublayers and after the sums|no norm stands in it)\."
+    rf"{TOKEN} enters layer (\d+) with length {NUMBER} and leaves it with {NUMBER}\. (.+)\. In this block (each "
+    r"sublayer reads the stream through a norm \(pre-norm\)|a norm follows each sum \(post-norm\)|norms stand before "
+    r"the sublayers and after the sums|no norm stands in it)\."
 )
 ADDS = rf"(attention|cross-attention|the FFN) adds a vector of length {NUMBER}"
 ENDS = (
-    r"The end (?:(equals) the recorded output of the layer, bit for bit|differs from the recorded output of the layer "
+    r"The last box (?:(equals) what the model itself put out, bit for bit|differs from what the model itself put out "
     rf"by {NUMBER} of its largest number: rounding)\."
 )
 STEP = (
-    rf"\*\*([\dx ]+)\*\*, length \*\*{NUMBER}\*\*\. ([^.]+\.)(?: (\d+) x (\d+) = ([\d,]+) numbers in all\.)?(?: "
-    rf"{COUNT} "
-    rf"of {COUNT} (?:units )?are above 0(?: before it)?\.)?(?: Its cosine with the stream that it is added to is "
-    rf"{NUMBER}\.)?(?: Computed again from the step before; off by {NUMBER} of the largest recorded number\.)?"
+    rf"A vector of \*\*([\dx ]+)\*\* numbers, length \*\*{NUMBER}\*\*\. ([^.]+\.)"
+    rf"(?: (\d+) x (\d+) = ([\d,]+) numbers in all\.)?(?: {COUNT} of {COUNT} (?:units )?are above 0(?: before it)?\.)?"
+    rf"(?: Its cosine with the stream that it is added to is {NUMBER}\.)?"
+    rf"(?: Computed again from the step before; off by {NUMBER} of the largest recorded number\.)?"
 )
 ADDED = (
     rf"(Attention|Cross-attention|The FFN) of layer (\d+) adds most: (?:{PERCENT} of|{NUMBER} times) the stream's "
@@ -186,7 +186,8 @@ def is_part(percents: str, times: str, value: float) -> bool:
 
 
 def check_passed(said: str, subject: Subject, layer: LayerRecord, position: int) -> None:
-    told, at, enters, parts, leaves, order = claim(PASSED, said)
+    told, at, enters, leaves, parts, order = claim(PASSED, said)
+    parts = parts[0].lower() + parts[1:]
     assert (told, int(at)) == (token(subject.tokens[position]), layer.layer)
     assert is_length(enters, size(layer.enters[position]))
     assert is_length(leaves, size(layer.leaves[position]))

@@ -53,7 +53,11 @@ def test_the_widest_token_is_that_of_the_inputs(trace: Trace, size: Size) -> Non
         assert farthest(sizes) < 2  # or another token would be told
     told = [float(number.replace(",", "")) for number in re.findall(r"(?<![\w`])\d[\d.,]*(?=[ ,.)])", said)]
     assert any(number == pytest.approx(sizes[norm, token], rel=0.01) for number in told)
-    assert ("times the median" in said) == (ratio >= 2)
+    beside, times = re.findall(
+        r"\d[\d.]*(?= ?\.|,| times)", every.others(found, norms(trace), size=size).split("median", 1)[1]
+    )
+    assert float(beside) == pytest.approx(np.median(np.delete(sizes[norm], token)), rel=0.01)
+    assert float(times) == pytest.approx(ratio, rel=0.01)
     assert ("Before no norm does a token stand far out" in said) == (ratio < 2)
 
 
@@ -91,9 +95,8 @@ def test_a_token_that_stands_out_before_a_norm_of_small_vectors_is_told(shipped:
     trace = inspector.record(shipped("mini-bert"), "我爱水课，他也爱水课。")
     found = every.outstanding(normalization.statistics(trace), size="std")
     assert found.times == pytest.approx(2.65, abs=0.005)
-    said = every.widest(found, norms(trace), size="std")
-    assert "before layer 1's attention" in said
-    assert "2.65 times the median of the other tokens" in said
+    assert "stands out: the norm before layer 1's attention takes" in every.widest(found, norms(trace), size="std")
+    assert "of which it has 2.65 times" in every.others(found, norms(trace), size="std")
 
 
 def test_kinds_and_places_are_counted(trace: Trace) -> None:
@@ -164,10 +167,10 @@ def test_one_token_has_no_others(minilm: LoadedModel) -> None:
     rows = pd.DataFrame({"norm": [0], "position": [0], "token": ["a"], "rms_before": [2.0], "rms_after": [1.0]})
     found = every.outstanding(rows, size="rms")
     assert found.times == 0
-    assert (
-        every.widest(found, {0: placed(minilm, None, "final", "final")}, size="rms")
-        == "The largest vector reaches the norm at the end: its root mean square is 2.00 there and 1.00 after it."
-    )
+    alone = {0: placed(minilm, None, "final", "final")}
+    told = "The norm at the end takes the root mean square of `a` from 2.00 to 1.00."
+    assert every.widest(found, alone, size="rms") == told
+    assert every.others(found, alone, size="rms") == ""
 
 
 def test_three_deviations_away_is_no_outlier_yet() -> None:

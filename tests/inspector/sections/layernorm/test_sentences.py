@@ -31,8 +31,8 @@ KINDS = (
     r"((?:;| and) (?:one|\d+) (?:follows?|ends?) the (?:embedding|stack))*\."
 )
 STEPS = (
-    r"Mean over all norms and tokens: of the four steps' lengths, (\w+) ([\d.]+) %, (\w+) ([\d.]+) %, (\w+) ([\d.]+) % "
-    r"and (\w+) ([\d.]+) %\."
+    r"(\w+) changes the vectors most: of the four steps' lengths it has ([\d.]+) % \(mean over all norms and "
+    r"tokens\)\. Of the others (\w+) ([\d.]+) %, (\w+) ([\d.]+) % and (\w+) ([\d.]+) %\."
 )
 OUTLIER = (
     rf"Before the norm (.+?) dimension (\d+) of {TOKEN} is {NUMBER}, {NUMBER} times the median there\. (?:It|Dimension "
@@ -88,7 +88,7 @@ def check_steps(said: str, norms: list[NormRecord]) -> None:
     means = dict(
         zip(("centring", "scaling", "gamma", "beta"), np.concatenate(shares, axis=1).mean(axis=1), strict=True)
     )
-    told = {name: float(value) / 100 for name, value in zip(found[::2], found[1::2], strict=True)}
+    told = {name.lower(): float(value) / 100 for name, value in zip(found[::2], found[1::2], strict=True)}
     assert told.keys() == means.keys()
     assert all(abs(told[name] - means[name]) <= 0.00051 for name in means)
     assert list(told.values()) == sorted(told.values(), reverse=True)

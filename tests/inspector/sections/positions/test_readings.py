@@ -58,6 +58,8 @@ def test_ways_are_joined_and_none_is_said() -> None:
     assert words.ways(()) == (
         "This model adds no vector for a token's place; if it knows the order, then in another way."
     )
+    assert "only its causal mask tells the order" in words.ways((), none=True, causal=True)
+    assert "cannot know their order" in words.ways((), none=True)
     assert words.alike(by_model=False, near=-0.5, far=0.25, apart=2, within=None) == (
         "On this text the vectors of the paper's table, for comparison, have a mean cosine of −0.500 between "
         "neighbours and 0.250 between places 2 apart."
@@ -72,13 +74,15 @@ def turned(frequencies: list[float], factor: float = 1.0, variant: str = "defaul
 
 def test_turns_are_counted_and_a_stretch_is_said() -> None:
     assert opening.turns(turned([1.0, 0.5, 0.01]), tokens=13) == (
-        "Its 3 pairs of dimensions turn once in 6.28 to 628 tokens: 2 turn whole within the 13 tokens of this text."
+        "Its pairs of dimensions turn once in 6.28 to 628 tokens: 2 of 3 turn whole within this text."
     )
-    assert opening.turns(turned([0.01, 0.0], 1.25, "yarn"), tokens=1) == (
-        "1 of its 2 pairs of dimensions turns once in 628 tokens: none turns whole within this text's one token. "
-        "It is no pure rotation: YaRN multiplies cosines and sines by 1.25, and so every score by 1.56."
+    assert opening.turns(turned([0.01, 0.0]), tokens=1) == (
+        "One pair of dimensions turns once in 628 tokens: it does not turn whole within this text's one token."
     )
     assert opening.turns(turned([0.0]), tokens=4) == "None of its pairs of dimensions is turned."
+    assert words.stretches(1.25, variant="yarn") == (
+        "It is no pure rotation: YaRN multiplies cosines and sines by 1.25, and so every score by 1.56."
+    )
 
 
 def order(order: interventions.Order = "reverse", **given: Any) -> str:
@@ -138,7 +142,7 @@ def test_where_heads_look_and_how_far_vectors_move() -> None:
     weights = np.array([[0.1, 0.6, 0.3], [0.2, 0.2, 0.2]])
     assert distance.looks(weights, np.arange(-1, 2), [(0, 0), (0, 1)]) == (
         "Of distances up to 1 token, layer 0, head 0 gives most to one: 60 % of its attention, on average, goes to the "
-        "token itself. The mean of all 2 heads is largest at the token itself."
+        "token itself. Among them the mean of all 2 heads is largest at the token itself."
     )
     alone = distance.looks(np.ones((1, 1)), np.zeros(1, dtype=int), [(0, 0)])
     assert alone == "With one token there is one distance: every head looks at the token itself."

@@ -30,8 +30,8 @@ TEXTS = {
     "own-encoder": "Nobody saw it.",
 }
 TURNS = (
-    rf"Its (\d+) pairs of dimensions turn once in {NUMBER} to {NUMBER} tokens: (\d+|none) turns? whole within "
-    r"(?:the ([\d,]+) tokens of this text|this text's one token)\."
+    rf"Its pairs of dimensions turn once in {NUMBER} to {NUMBER} tokens: (none|\d+)(?: of (\d+))? turns? whole within "
+    r"this text(?:'s one token)?\."
 )
 SHARE = rf"(under 0\.01 %|{NUMBER} %)"
 ORDERED = (
@@ -46,10 +46,9 @@ ORDERED = (
 )
 LOOKS = (
     rf"(?:With one token there is one distance: every head looks at the token itself\.|Of distances up to (\d+) "
-    rf"tokens?, "
-    rf"layer (\d+), head (\d+) gives most to one: {PERCENT} of its attention, on average, goes (to the token itself|"
-    r"\d+ tokens? back|\d+ tokens? ahead)\. The mean of all (\d+) heads is largest (at the token itself|\d+ tokens? "
-    r"back|\d+ tokens? ahead)\.)"
+    rf"tokens?, layer (\d+), head (\d+) gives most to one: {PERCENT} of its attention, on average, goes (to the token "
+    r"itself|\d+ tokens? back|\d+ tokens? ahead)\. Among them the mean of all (\d+) heads is largest (at the token "
+    r"itself|\d+ tokens? back|\d+ tokens? ahead)\.)"
 )
 MOVED = (
     rf"Adding the position leaves a mean cosine of {NUMBER} between a token's vector before and after \(lowest "
@@ -87,13 +86,13 @@ def wavelengths(loaded: LoadedModel) -> np.ndarray:
 
 
 def check_turns(said: str, loaded: LoadedModel, tokens: int) -> None:
-    pairs, shortest, longest, whole, within = claim(TURNS, said)
+    shortest, longest, whole, pairs = claim(TURNS, said)
     waves = wavelengths(loaded)
-    assert int(pairs) == len(waves)
+    assert (whole == "none") == (not pairs)
+    assert int(pairs or len(waves)) == len(waves)
     assert is_number(shortest, waves.min(), rough=1e-5 * waves.min())
     assert is_number(longest, waves.max(), rough=1e-3 * waves.max())
     assert (0 if whole == "none" else int(whole)) == (waves <= tokens).sum()
-    assert count(within or "1") == tokens
 
 
 @contextmanager
@@ -209,15 +208,16 @@ def later(subject: Subject, by: int) -> float:
 
 
 def means(trace: Trace, stream: str) -> tuple[dict[tuple[int, int], np.ndarray], np.ndarray]:
-    """Return each head's mean weight at each distance, of distances that half of the text's queries have."""
-    length = len(trace.tokens)
-    most = max(max(length - 1, 1) // 2, 1)
-    apart = np.arange(-most, (0 if stream == "decoder" else most) + 1)
-    apart = apart[np.abs(apart) < length]
+    """Return each head's mean weight at each distance between words, of distances up to half of the largest."""
+    words = np.flatnonzero(~np.array(trace.read_by(stream).special))
+    far = {int(k - q) for q in words for k in words if stream == "encoder" or k <= q}
+    most = max(max(map(abs, far)) // 2, 1)
+    apart = np.array(sorted(one for one in far if abs(one) <= most))
     found = {}
     for site in trace.sites_of(stream):
         for head, map_ in enumerate(trace.attention(layer=site.layer, stream=stream).astype(np.float64)):
-            found[site.layer, head] = np.array([np.diagonal(map_, k).mean() for k in apart])
+            pairs = [[map_[q, q + k] for q in words if q + k in words] for k in apart]
+            found[site.layer, head] = np.array([np.mean(one) for one in pairs])
     return found, apart
 
 
@@ -327,7 +327,7 @@ def section_sentences(
     for rotation in rotations:
         yield opening.turns(rotation, tokens=tokens), lambda said: check_turns(said, loaded, tokens)
     reach = min(max(tokens - 1, 1), 24)
-    heads, found = positional.attention_by_distance(trace, stream=stream, reach=reach)
+    heads, found = positional.attention_by_distance(trace, stream=stream, reach=reach, special=False)
     apart, kept = np.arange(-reach, reach + 1), ~np.isnan(found).all(axis=0)
     kept = kept & (apart <= 0) if stream == "decoder" else kept
     yield distance.looks(found[:, kept], apart[kept], heads), lambda said: check_looks(said, trace, stream)

@@ -24,17 +24,17 @@ from tests.models.own_models import own
 TEXT = "The cat sat on the mat because it was tired."
 HEAD = r"([Ll]ayer \d+, head \d+)"
 EVERY = (
-    rf"Var\(q · k\) is {NUMBER} to {NUMBER} times d_k = {COUNT} over the {COUNT} heads, in the middle {NUMBER} times"
-    rf"; after the scale 1/√d_k it is {NUMBER} to {NUMBER}\. "
+    rf"The scale 1/√d_k takes the variance of q · k from {NUMBER} to {NUMBER} in the middle head\. "
     r"(?:In no head does a query give one key over 0\.9 of its weight"
     rf"|{HEAD} is the most saturated: in {PERCENT} of its rows one key has over 0\.9 of the weight"
-    rf"|{COUNT} heads are the most saturated, {HEAD} the first of them: in {PERCENT} of their rows one key has over "
+    rf"|{HEAD}( and others) are the most saturated: in {PERCENT} of their rows one key has over "
     r"0\.9 of the weight)\."
 )
+RATIOS = rf"Over the {COUNT} heads Var\(q · k\) is {NUMBER} to {NUMBER} times d_k = {COUNT}\."
 ONE = (
-    rf"{HEAD}: Var\(q · k\) is {NUMBER} times d_k = {COUNT}, and times (1/√\d+|the scale [\d.]+) q · k has variance "
-    rf"{NUMBER}\. Its excess kurtosis is {NUMBER}, (near|above|below) the 0 of a normal distribution"
-    r"(?:: its tails are (heavier|lighter))?\."
+    rf"{HEAD}: the scale 1/√d_k takes the variance of q · k from {NUMBER} to {NUMBER}\. "
+    r"(?:The values lie (as) a normal distribution's do|Its tails are (heavier|lighter) than a normal distribution's): "
+    rf"their excess kurtosis is {NUMBER}\."
 )
 FAR = (
     rf"{NUMBER} % of the pairs lie more than 2 standard deviations from the mean, of a normal distribution 4\.55 %\. "
@@ -117,31 +117,35 @@ def of_every(trace: Trace) -> dict[tuple[int, int], Head]:
 
 
 def check_every(said: str, heads: dict[tuple[int, int], Head]) -> None:
-    low, high, width, number, middle, scaled_low, scaled_high, *full_ones = claim(EVERY, said)
-    fullest, share, several, first, shares = full_ones
-    ratios, full = [one.ratio for one in heads.values()], [one.saturated for one in heads.values()]
-    assert count(number) == len(heads)
-    assert count(width) == next(iter(heads.values())).width
-    scaled = [float((one.dots[one.seen] / np.sqrt(one.width)).var()) for one in heads.values()]
-    both = ((low, min(ratios)), (high, max(ratios)), (scaled_low, min(scaled)), (scaled_high, max(scaled)))
-    for told, value in (*both, (middle, float(np.median(ratios)))):
-        assert is_number(told, value, rough=1e-5 * value)
+    before, after, *full_ones = claim(EVERY, said)
+    fullest, share, first, several, shares = full_ones
+    full = [one.saturated for one in heads.values()]
+    for told, factor in ((before, 1.0), (after, 1 / np.sqrt(next(iter(heads.values())).width))):
+        middle = float(np.median([(factor * one.dots[one.seen]).var() for one in heads.values()]))
+        assert is_number(told, middle, rough=1e-5 * middle)
     fullest_of_all = [place for place, head in heads.items() if head.saturated == max(full)]
     assert named(fullest or first) == fullest_of_all[0]
-    assert len(fullest_of_all) == (count(several) if several else 1)
+    assert (len(fullest_of_all) > 1) == bool(several)
     assert is_percent(share or shares, max(full))
 
 
+def check_ratios(said: str, heads: dict[tuple[int, int], Head]) -> None:
+    number, low, high, width = claim(RATIOS, said)
+    ratios = [one.ratio for one in heads.values()]
+    assert count(number) == len(heads)
+    assert count(width) == next(iter(heads.values())).width
+    for told, value in ((low, min(ratios)), (high, max(ratios))):
+        assert is_number(told, value, rough=1e-5 * value)
+
+
 def check_one(said: str, far: str, heads: dict[tuple[int, int], Head]) -> None:
-    place, ratio, width, factor, after, kurtosis, near, tails = claim(ONE, said)
+    place, before, after, near, tails, kurtosis = claim(ONE, said)
     head = heads[named(place)]
-    assert count(width) == head.width
-    assert factor == f"1/√{head.width}"
-    assert is_number(ratio, head.ratio, rough=1e-5 * head.ratio)
-    assert is_number(after, float((head.dots[head.seen] / np.sqrt(head.width)).var()), rough=1e-5 * head.ratio)
+    for told, dots in ((before, head.dots), (after, head.dots / np.sqrt(head.width))):
+        assert is_number(told, float(dots[head.seen].var()), rough=1e-5 * head.ratio)
     assert is_number(kurtosis, head.kurtosis, rough=1e-4)
-    assert near == ("near" if abs(head.kurtosis) <= 0.25 else "above" if head.kurtosis > 0 else "below")
-    assert tails == {"near": "", "above": "heavier", "below": "lighter"}[near]
+    assert bool(near) == (abs(head.kurtosis) <= 0.25)
+    assert bool(near) or tails == ("heavier" if head.kurtosis > 0 else "lighter")
     share, low, high = claim(FAR, far)
     values = head.dots[head.seen]
     assert is_number(share, 100 * float((abs(values - values.mean()) > 2 * values.std()).mean()))
@@ -261,6 +265,7 @@ def said_of(loaded: LoadedModel, trace: Trace) -> Iterator[tuple[str, str]]:
     table = scores.measure(trace)
     row = table.query("layer == 1 and head == 3").iloc[0]
     yield "every", every.varies(table)
+    yield "ratios", every.ratios(table)
     found = scores.distribution(trace.record_of_head(1, 3, stream))
     yield "one", one.varies(row, found)
     yield "far", words.far(far=found.far, low=float(row["low"]), high=float(row["high"]))
@@ -287,6 +292,7 @@ def test_what_the_page_says_is_what_numpy_finds(recorded: tuple[LoadedModel, Tra
     said = dict(said_of(loaded, trace))
     checks = {
         "every": lambda one: check_every(one, heads),
+        "ratios": lambda one: check_ratios(one, heads),
         "one": lambda one: check_one(one, said["far"], heads),
         "far": lambda one: check_one(said["one"], one, heads),
         "sides": lambda one: check_sides(one, heads),

@@ -22,26 +22,26 @@ def table() -> pd.DataFrame:
 
 def test_the_sentence_says_the_table(table: pd.DataFrame) -> None:
     rows = table.set_index("width")
-    said = section.moves(table, keys=64, own=(32,))
+    said = f"{section.moves(table, own=(32,))} {section.examples(table, keys=64)}"
     pattern = (
-        rf"Among 64 random keys a typical row of the softmax moves more without the scale up to d_k near (\d+), and "
-        rf"less beyond: ‖J‖ at 16 is {NUMBER} against {NUMBER} with the scale, and at 1,024 it is {NUMBER} against "
-        rf"{NUMBER}\. "
-        rf"Your heads have d_k = 32: there it moves more, {NUMBER} against {NUMBER}\."
+        r"Without the scale a typical row of the softmax moves less with its scores once heads are wider than (\d+), "
+        rf"and more below\. Your heads have d_k = 32: there it moves more, {NUMBER} against {NUMBER}\. Among 64 random "
+        rf"keys ‖J‖ is {NUMBER} against {NUMBER} with the scale at d_k = 16 and {NUMBER} against {NUMBER} with the "
+        r"scale at d_k = 1,024\."
     )
     told = re.fullmatch(pattern, said)
     assert told, said
     assert int(told[1]) == round(theory.crossover(table) or 0)
-    at = [(16, ""), (16, "scaled_"), (1024, ""), (1024, "scaled_"), (32, ""), (32, "scaled_")]
+    at = [(32, ""), (32, "scaled_"), (16, ""), (16, "scaled_"), (1024, ""), (1024, "scaled_")]
     for number, (width, side) in zip(told.groups()[1:], at, strict=True):
         assert is_number(number, rows.loc[width, f"{side}jacobian_median"])
 
 
 def test_no_crossover_is_said_as_such(table: pd.DataFrame) -> None:
     few = theory.drawn(keys=2, widths=(16, 1024))
-    assert "moves less without the scale at every width drawn" in section.moves(few, keys=2, own=())
+    assert "moves less with its scores at every width" in section.moves(few, own=())
     other = table.assign(scaled_jacobian_median=1e-12)
-    assert "moves more without the scale at every width" in section.moves(other, keys=64, own=())
+    assert "moves more with its scores at every width" in section.moves(other, own=())
 
 
 def test_the_claims_say_the_table(table: pd.DataFrame) -> None:

@@ -17,7 +17,7 @@ from inspector.views.server import queue
 from inspector.views.server.shared import Shared
 from inspector.views.server.turns import Turns
 from inspector.views.shell import progress
-from tests.inspector.views.page import numbers, opened, pressed, said
+from tests.inspector.views.page import numbers, opened, pressed, said, section_opened
 
 TINY = {
     "model_type": "llama",
@@ -57,21 +57,21 @@ def test_a_shape_of_seventy_billion_is_told_in_every_section() -> None:
     assert "At 128 tokens the FFN takes" in said(app)
     assert "33,792 tokens" in said(app)
     assert "69.0 G parameters and 17.6 T FLOPs" in said(app)
-    chosen(app, "section", "memory")
+    section_opened(app, "Memory and steps")
     found = numbers(app)
     assert found["a token"] == "327,680 B"
     assert found["with the cache"] == "138 GFLOP"
     assert found["backward"] == "35.3 TFLOP"
-    chosen(app, "section", "heads")
+    section_opened(app, "Heads")
     assert "4 n² d = 536,870,912 FLOPs, as many as with 1 head" in said(app)
     assert numbers(app)["width of a head"] == "128"
-    chosen(app, "section", "card")
-    assert "8 texts of 128 tokens take 138 GB of weights and 336 MB of KV cache, 138 GB in all: 1.73 times" in said(app)
+    section_opened(app, "On your card")
+    assert "The weights take 138 GB, and the KV cache of 8 texts of 128 tokens 336 MB: 1.73 times" in said(app)
     assert "At least 2 such cards hold it." in said(app)
-    chosen(app, "section", "derivation")
+    section_opened(app, "How it is counted")
     assert "The closed formula and the count agree: 17,633,525,104,640 FLOPs" in said(app)
-    for section in ("whole", "time", "beside"):
-        chosen(app, "section", section)
+    for section in ("The whole model", "Time", "Side by side"):
+        section_opened(app, section)
         assert "Cannot be" not in said(app)
 
 
@@ -138,17 +138,17 @@ def test_the_clock_is_asked_for_and_gives_milliseconds_for_the_same_bars() -> No
     assert re.search(r"Measured at 16 tokens: in one layer attention takes .* ms and the FFN .* ms", said(app))
     assert "stands for the 2 layers like it" in said(app)
     chosen(app, "kernel", "sdpa")
-    for section in ("whole", "layers"):  # which have the kernel that is chosen above
-        chosen(app, "section", section)
+    for section in ("The whole model", "By layer"):  # which have the kernel that is chosen above
+        section_opened(app, section)
         assert "computed in torch's fused kernel" in said(app)
         assert "Cannot be" not in said(app)
-        assert "Milliseconds of the whole model" in said(app) or section == "layers"
+        assert "Milliseconds of the whole model" in said(app) or section == "By layer"
     assert not [button for button in app.button if button.label == "Stop"]
-    chosen(app, "counted", "flops")
+    app.selectbox(key="counted").set_value("flops").run()
     app.selectbox(key="component").set_value("FFN: up").run()
     assert "up: 2 n d f L = 2 · 16 · 24 · 100 · 2 = 153,600 FLOPs" in said(app)
     assert "ms a layer" in numbers(app)["clock"]
-    chosen(app, "section", "heads")
+    section_opened(app, "Heads")
     pressed(app, "measure-heads")
     assert re.search(r"scores, softmax and mix took .* ms with 1 head, .* ms with 24 heads\.", said(app))
 

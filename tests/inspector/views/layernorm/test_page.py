@@ -9,7 +9,7 @@ import pytest
 
 import models
 from tests.inspector.probe.families import Family, save
-from tests.inspector.views.page import forget, messages, numbers, opened, said, typed
+from tests.inspector.views.page import forget, messages, numbers, opened, said, section_opened, typed
 
 GATED = {
     **{"mamba_rms_norm": True, "mamba_d_ssm": 64, "mamba_d_state": 4, "mamba_n_heads": 4, "mamba_d_head": 16},
@@ -64,7 +64,7 @@ def test_the_page_has_the_formula_of_the_norms_that_it_shows(
     monkeypatch.setattr(models, "catalogue", lambda: (loaded.card,))
     monkeypatch.setattr(models, "load", lambda id, **_: loaded)
     forget()
-    app = opened("LayerNorm")
+    app = opened("Norms")
     forget()
     assert not app.exception
     words = said(app).replace("&#46;", ".")
@@ -79,7 +79,7 @@ def test_the_page_has_the_formula_of_the_norms_that_it_shows(
 
 
 def test_a_shorter_text_takes_the_number_back_without_blaming_the_link() -> None:
-    app = opened("LayerNorm")
+    app = opened("Norms")
     (chips,) = (one for one in app.button_group if one.key == "chips token")
     chips.set_value([1, 6]).run()
     assert app.query_params["token"] == "6"
@@ -91,14 +91,14 @@ def test_a_shorter_text_takes_the_number_back_without_blaming_the_link() -> None
 
 
 def test_a_link_with_numbers_opens_the_token_and_the_norm() -> None:
-    app = opened("LayerNorm", token="6", norm="3")
+    app = opened("Norms", token="6", norm="3")
     assert not app.exception
     assert "of `mat` is between" in said(app)
     assert app.selectbox(key="list norm").value == 3
 
 
 def test_every_section_opens_and_the_slider_moves_batch_norm_alone() -> None:
-    app = opened("LayerNorm", section="Another norm")
+    app = opened("Norms", section="Another norm")
     before = numbers(app)
     app.slider(key="pad_more").set_value(16).run()
     assert not app.exception
@@ -117,12 +117,11 @@ def test_every_section_opens_and_the_slider_moves_batch_norm_alone() -> None:
     app.text_area(key="norm_texts").set_value("\n").run()
     assert "Write a sentence." in said(app)
     for section, sentence in (
-        ("change", "of the four steps' lengths"),
-        ("outliers", "times the median there"),
-        ("depth", "Untrained: the gradient"),
+        ("What each step changes", "of the four steps' lengths"),
+        ("Outlier dimensions", "times the median there"),
+        ("Pre-norm or post-norm", "Untrained: the gradient"),
     ):
-        next(one for one in app.button_group if one.key == "section").set_value(section).run()
-        assert not app.exception
+        section_opened(app, section)
         assert sentence in said(app)
     for verdict in ("What the residual is for", "Is it the internal covariate shift?"):
         assert verdict in [one.value for one in app.subheader]

@@ -17,7 +17,7 @@ from models.transformer import Encoder
 from models.transformer.config import TransformerConfig
 from tests.closeness import assert_close
 from tests.inspector.probe.families import Family, save
-from tests.inspector.views.page import EXAMPLE, forget, messages, opened, said, uploaded
+from tests.inspector.views.page import EXAMPLE, forget, messages, opened, said, section_opened, uploaded
 
 
 def test_rotary_positions_have_no_table_and_the_page_says_so(
@@ -36,7 +36,7 @@ def test_rotary_positions_have_no_table_and_the_page_says_so(
     forget()
     assert not app.exception
     assert "This model turns every query and key by angles that grow with the position (RoPE)." in said(app)
-    assert "Its 6 pairs of dimensions turn once in 6.28 to " in said(app)
+    assert "Its pairs of dimensions turn once in 6.28 to " in said(app)
     header, cosines = messages(app, "matrix")[0]
     assert len(header["panels"]) == 1
     angles = np.outer(np.arange(40), 10000.0 ** -(np.arange(0, 12, 2) / 12))
@@ -72,7 +72,12 @@ def test_each_way_is_told_for_what_it_is(
 def test_the_texts_places_are_compared_in_the_models_table(minilm: models.LoadedModel) -> None:
     app = opened("Positions")
     assert not app.exception
-    header, numbers = messages(app, "matrix")[0]
+    (stripes, waves), *_, (header, numbers) = messages(app, "matrix")
+    assert [panel["title"] for panel in stripes["panels"]] == [
+        f"The paper's, sinusoidal: {kind}" for kind in ("sines", "cosines")
+    ]
+    assert stripes["panels"][0]["rows"][:3] == ["0 [CLS]", "1 the", "2 cat"]
+    assert_close(waves[: 32 * 192].reshape(32, 192), positional.sinusoidal(32, 384)[:, ::2], relative=1e-6)
     assert [panel["title"] for panel in header["panels"]] == ["This model's, learned", "The paper's, sinusoidal"]
     assert header["panels"][0]["rows"][:3] == ["[CLS]", "the", "cat"]
     table = positional.table(minilm)[:13].astype(np.float64)
@@ -123,16 +128,17 @@ def test_by_distance_and_beyond_the_longest_text(minilm: models.LoadedModel) -> 
     weights = record(minilm, EXAMPLE).attention(layer=0, head=2)
     back = np.diagonal(weights, -1).mean()
     assert 0.995 < back < 1
-    assert "Of distances up to 6 tokens, layer 0, head 2 gives most to one: nearly all of its attention" in text
-    assert "on average, goes 1 token back. The mean of all 72 heads is largest 6 tokens back." in text
-    assert "**no pairs of sine and cosine**" in text
+    assert "Of distances up to 5 tokens, layer 0, head 2 gives most to one: nearly all of its attention" in text
+    assert "on average, goes 1 token back. Among them the mean of all 72 heads is largest" in text
+    assert "Special tokens are left out" in text
+    assert "**there are no pairs of sine and cosine to turn**" in text
     paper = positional.similarity_by_distance(positional.sinusoidal(512, 384))["mean"].to_numpy()
-    assert f"The paper's falls up to distance {np.flatnonzero(np.diff(paper) > 0)[0]}, and then rises" in text
-    app.segmented_control(key="section").set_value("length").run()
+    assert f"The paper's falls until distance {np.flatnonzero(np.diff(paper) > 0)[0]}, then rises" in text
+    section_opened(app, "Longer than trained")
     assert "for position 512 there is no vector" in said(app)
     with pytest.raises((IndexError, RuntimeError)):  # it cannot: so says the model itself
         minilm.network(input_ids=torch.full((1, 513), 2000))
-    app.segmented_control(key="section").set_value("kinds").run()
+    section_opened(app, "The kinds")
     assert "with Shaw, Transformer-XL, T5 and ALiBi their score is the same wherever they stand" in said(app)
     (table,) = app.dataframe
     assert table.value.set_index("kind")["here"].to_dict()["Learned (Gehring 2017)"] == "yes"

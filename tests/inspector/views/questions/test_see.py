@@ -25,7 +25,8 @@ def test_a_page_takes_the_state_that_a_question_leads_to(page: str, state: tuple
     assert "The link asks for" not in said(app)
     known = app.session_state["link.bound"].get(page, set()) | set(app.session_state["link.parameters"])
     for choice in [*app.segmented_control, *app.selectbox, *app.radio]:
-        if choice.key in dict(state):  # named as the page's own link names it: another name costs a step of Back
+        if choice.key in dict(state) and choice.key != "section":  # whose bar has groups too
+            # Named as the page's own link names it: another name costs a step of Back.
             assert dict(state)[choice.key] in choice.options
     assert {name for name, _ in state} <= known | {"model", "text", "pair", "target"}
 
@@ -51,5 +52,4 @@ def test_the_page_follows_whatever_the_session_holds_of_it(page: str, minilm: Lo
         app.query_params[name] = value  # as the link has it
     turned(app, title)
     assert not app.exception
-    bar = app.segmented_control(key="section")
-    assert bar.options[bar.indices[0]] == section
+    assert app.session_state["link.labels"]["section"] == section

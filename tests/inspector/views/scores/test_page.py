@@ -8,11 +8,10 @@ from tests.closeness import assert_close
 from tests.inspector.views.page import message, messages, opened, pressed, said, turned
 
 SECTIONS = {  # maps and charts of each
-    **{"Every head": (1, 0), "One head": (0, 2), "Queries and keys": (3, 1), "Dot or cosine": (1, 1)},
+    **{"All heads": (1, 0), "This head": (2, 2), "Queries and keys": (3, 1), "Dot or cosine": (1, 1)},
     **{"Score functions": (0, 2), "Weightings": (2, 0)},
     "Theory": (0, 4),
     "Gradients": (0, 2),
-    "Importance": (1, 2),
 }
 
 
@@ -26,12 +25,12 @@ def test_every_section_shows_its_pictures(model: str) -> None:
         assert app.header, section
         drawn = len(messages(app, "matrix")), len(app.get("plotly_chart"))
         assert drawn == pictures, section
-        if section not in ("Every head", "Theory", "Gradients", "Importance"):
+        if section not in ("All heads", "Theory", "Gradients"):
             assert "Layer 1, head 3" in said(app)
 
 
 def test_the_measure_of_the_link_is_drawn_for_every_head() -> None:
-    app = opened("Scores", measure="Saturated rows")
+    app = opened("Scores", section="All heads", measure="Saturated rows")
     header, values = message(app, "matrix")
     assert header["quantity"] == "Saturated rows"
     assert values.shape == (72,)
@@ -66,17 +65,17 @@ def test_score_functions_are_compared_at_the_readers_sizes_and_timed_when_asked(
 
 def test_theory_draws_again_for_other_keys_and_fills_in_the_example() -> None:
     app = opened("Scores", section="Theory")
-    assert "up to d_k near 6" in app.header[0].value
+    assert "once heads are wider than 6" in app.header[0].value
     assert "Your heads have d_k = 32" in app.header[0].value
     app = opened("Scores", section="Theory", theory_keys="2")
-    assert "moves less without the scale at every width" in app.header[0].value
+    assert "moves less with its scores at every width" in app.header[0].value
     app.number_input(key="example_width").set_value(100).run()
     assert not app.exception
     assert "±10.0 is 1.00 σ" in said(app)
 
 
 def test_a_long_text_is_left_out_at_a_button_and_a_head_is_opened_beside() -> None:
-    app = opened("Scores", section="Importance", model="mini-gpt", text="a cat sat and " * 20)
+    app = opened("What if", part="Leave each out", model="mini-gpt", text="a cat sat and " * 20)
     assert "a run of the model each: about" in said(app)
     assert not app.get("plotly_chart")
     app = pressed(app, "left-out-start")
@@ -89,7 +88,7 @@ def test_a_long_text_is_left_out_at_a_button_and_a_head_is_opened_beside() -> No
     app = opened("Scores", section="Gradients", model="mini-gpt", text="a cat sat and " * 40)
     assert "tokens go forward and back" in said(app)
     assert not app.get("plotly_chart")
-    app = opened("Scores", section="Importance", text="A cat.")
+    app = opened("What if", part="Leave each out", text="A cat.")
     assert "ranks need 4 or more" in said(app)
 
 
@@ -106,7 +105,7 @@ def test_tied_on_side_a_and_untied_on_side_b_is_read_off_the_page() -> None:
     _, numbers = messages(app, "matrix")[-1]
     assert_close(numbers[:24], 0, relative=1e-5, scale=1)
     assert numbers[24:].min() > 0.5
-    for section in ("Every head", "One head", "Dot or cosine"):
+    for section in ("All heads", "This head", "Dot or cosine"):
         app = opened("Scores", model=tied, section=section)
         assert not app.exception
         assert "Side B" in said(app)

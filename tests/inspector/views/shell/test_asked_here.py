@@ -29,7 +29,7 @@ def test_the_open_sections_questions_come_first():
     assert set(listed) == of("scores")
     assert set(listed[: len(first)]) == first
     assert "What you see answers" in said(app)
-    assert set(numbers(opened("Scores"))[: len(of("scores", "Every head"))]) == of("scores", "Every head")
+    assert set(numbers(opened("Scores"))[: len(of("scores", "This head"))]) == of("scores", "This head")
 
 
 def test_the_list_is_in_the_readers_language():

@@ -67,7 +67,7 @@ def test_a_text_that_cannot_be_read_is_a_sentence(
         turned(app, "Compare")
         assert sentence in said(app)
         assert app.text_area(key="text").value == text
-    turned(app, "LayerNorm")
+    turned(app, "Norms")
     assert "Cannot be shown" not in said(app)
     assert app.text_area(key="text").value == text
 
@@ -100,7 +100,7 @@ def test_another_model_that_fails_is_a_sentence_once(
         ("Compare", "inspector.alignment.numbers"),
         ("Compare", "inspector.maps.arrange"),
         ("What if", "inspector.maps.arrange"),
-        ("LayerNorm", "inspector.normalization.statistics"),
+        ("Norms", "inspector.normalization.statistics"),
         ("Positions", "inspector.positional.rotations"),
         ("Costs", "inspector.costs.crossovers"),
         ("Generate", "inspector.generating.write"),

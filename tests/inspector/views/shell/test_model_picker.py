@@ -82,7 +82,7 @@ def test_a_folder_is_looked_at_loaded_and_used_on_other_pages(root: Path, bert: 
     assert "Exact on this text" in said(app)
     assert "The library transformers runs the model, and hands over the queries" in said(app)
     assert str(bert) in app.query_params["model"]
-    for page in ("Compare", "LayerNorm", "Positions", "Costs", "What if"):
+    for page in ("Compare", "Norms", "Positions", "Costs", "What if"):
         turned(app, page)
         assert not app.exception, page
         assert "Cannot be shown" not in said(app), page
@@ -321,7 +321,7 @@ def test_pages_say_what_a_model_does_not_have(root: Path, bert: Path) -> None:
     assert not app.exception
     assert "Scores and mix alone cost more than the FFN from" in said(app)
     assert "d_{ff}" not in said(app)  # a gated FFN: the textbook's formulas do not hold
-    for page in ("LayerNorm", "Compare", "What if"):
+    for page in ("Norms", "Compare", "What if"):
         turned(app, page)
         assert not app.exception, page
         assert "Cannot be shown" not in said(app), page

@@ -133,5 +133,5 @@ def test_untrained_models_come_last_and_say_so_over_the_picture() -> None:
     app = opened(model="own-encoder")
     assert [name.startswith("Untrained") for name in app.selectbox(key="model").options] == [False] * 6 + [True] * 3
     assert any("Untrained" in text.value for text in app.main.markdown)  # a badge beside the open head's name
-    turned(app, "LayerNorm")
+    turned(app, "Norms")
     assert any("random, so what it shows means nothing" in warning.value for warning in app.main.warning)
