@@ -140,7 +140,7 @@ def draw(trace: Trace, shown: Arrangement, token: OneToken, *, stream: str) -> N
         values = shares(trace, whole, token, stream=stream)
         return one_token.read(trace, token.position, values, side=token.side, stream=stream)
 
-    st.markdown(said.one_token(caching.cached((trace.key, "one token read", stream, token), read)))
+    sentence = said.one_token(caching.cached((trace.key, "one token read", stream, token), read))
     name = f"{trace.model.replace('/', '-')}-{stream}-token{token.position}-{token.side}"
     table = File(
         f"{name}.csv",
@@ -148,7 +148,7 @@ def draw(trace: Trace, shown: Arrangement, token: OneToken, *, stream: str) -> N
         said.ONE_TOKEN_CSV,
     )
     lines = python.one_token(trace, shown, token=token.position, side=token.side, stream=stream)
-    save.menu([table], slides=[], key="one-token", python=lines, in_line=True)
+    save.menu([table], slides=[], key="one-token", sentence=sentence, about=said.ONE_TOKEN, python=lines)
 
 
 def _others(shown: Arrangement, token: OneToken) -> Groups:
