@@ -66,8 +66,8 @@ def test_the_number_opens_its_proof_in_sight_and_on_its_cell(page: Page, server:
     rests(page)
     until(page, lambda: page.evaluate(SIGHT))
     assert page.evaluate(SIGHT)
-    chosen = page.locator(".st-key-why-cell [data-testid=stSelectbox]").all_inner_texts()
-    assert [text.split("\n")[-1] for text in chosen] == [f"{query} {query_token}", f"{key} {key_token}"]
+    chosen = page.locator(".st-key-why-cell [data-testid=stSelectbox] input")
+    assert [chosen.nth(at).input_value() for at in (0, 1)] == [f"{query} {query_token}", f"{key} {key_token}"]
     assert "#why" not in page.url
     assert "query=" not in page.url
     assert page.locator(".hl-head .pinned:visible").count() == 0

@@ -54,8 +54,7 @@ def answer(subject: Subject) -> Iterator[Block]:
 
 def _told(subject: Subject) -> pd.Series[Any]:
     """Find the vector that the sentence tells."""
-    size = stream.size(stream.norms(subject))
-    return subject.once(("outstanding", size), lambda: outstanding(stream.statistics(subject), size=size))
+    return outstanding(stream.statistics(subject), size=stream.size(stream.norms(subject)))
 
 
 def _seen(subject: Subject, *, statistic: str, norm_sqrt: bool) -> Iterator[Block]:
