@@ -150,8 +150,8 @@ def marked(seen: maps.Arrangement, named: tuple[int | None, int] | None) -> tupl
     if named is None:
         return None
     query, key = (side.containing(at) for side, at in zip((seen.queries, seen.keys), named, strict=True))
-    hidden = key is None or (query is None and named[0] is not None)
-    return None if hidden else (query, key)
+    hidden = query is None and named[0] is not None
+    return None if key is None or hidden else (query, key)
 
 
 def top(maps: Sequence[Array]) -> float:
