@@ -140,8 +140,8 @@ class HeadMessage:
     at once; no title is drawn, and the map is no taller than the window leaves. beside: the layout that the head shares
     with others. lines: False for a map alone, without lines and their switches. ordinals: of a window, which of its
     like in the whole text each query and key is, see `maps.Groups.ordinals`; of a whole map the browser counts them.
-    view: tells apart what a page shows of its heads, where `every` sends them all. marked: the cell, query and key, that
-    the page's sentence names; a whole column where the query is None. Raises ValueError for values that do not fit
+    view: tells apart what a page shows of its heads, where `every` sends them all. marked: the cell, query and key,
+    that the page's sentence names; a whole column where the query is None. Raises ValueError for values that do not fit
     together, and for more parts than fit a message.
     """
 
