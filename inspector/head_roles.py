@@ -48,7 +48,7 @@ class Role:
     share: 0..1 of the weight; of "broad" e^H, the keys that even attention of the mean entropy would have; of
     "points" the mean largest weight of a query. tokens: the tokens that the kind is about, each once. key: the key of
     "first" and "one key". keys: of "broad" how many there are, of "points" how many different keys are the largest of a
-    query.
+    query. at: the position of the key that the kind is about, where there is a single one.
     """
 
     kind: str
@@ -57,6 +57,7 @@ class Role:
     key: Named | None = None
     keys: int = 0
     leads: bool = True
+    at: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,16 @@ class HeadReading:
     def opens_with_link(self) -> bool:
         """True where the link says more than the role: no role stands out, and the link is STRONG."""
         return not self.role.leads and self.link is not None and self.link.weight >= STRONG
+
+    @property
+    def named(self) -> tuple[int | None, int] | None:
+        """The place in the map that the sentence on the head names: the query and the key of its link, or its key.
+
+        (None, key) is the key of all queries; None where the sentence names no place, or several.
+        """
+        if self.opens_with_link and self.link is not None:
+            return self.link.at
+        return None if self.role.at is None else (None, self.role.at)
 
 
 @dataclass(frozen=True)
@@ -178,7 +189,8 @@ def _role(row: pd.Series, label: str, site: AttentionSite, map_: _Map | None, sp
     if map_ is not None:
         shares = np.where(special, 0.0, map_.received) / len(map_.peaks)
         if shares.max() > max(GATHERS, TIMES_EVEN / count):
-            return Role("one key", float(shares.max()), key=named(site.keys, int(shares.argmax())))
+            at = int(shares.argmax())
+            return Role("one key", float(shares.max()), key=named(site.keys, at), at=at)
         different, largest = len(set(map_.peaks)), float(np.mean(map_.largest))
         if site.stream == "cross" and largest > POINTS and 2 * different >= len(map_.peaks) > 1:
             return Role("points", largest, keys=different, leads=False)
@@ -188,7 +200,11 @@ def _role(row: pd.Series, label: str, site: AttentionSite, map_: _Map | None, sp
 
 
 def _of_label(label: str, share: float, site: AttentionSite) -> Role:
-    return Role(label, share, _special(site.keys, label), key=named(site.keys, 0) if label == "first" else None)
+    if label == "first":
+        return Role(label, share, key=named(site.keys, 0), at=0)
+    tokens = _special(site.keys, label)
+    places = [at for at, key in enumerate(site.keys) if key in tokens]
+    return Role(label, share, tokens, at=places[0] if len(places) == 1 else None)
 
 
 def _special(keys: tuple[str, ...], name: str) -> tuple[str, ...]:

@@ -25,5 +25,5 @@ export class Heads {
   }
 }
 
-/** The message of another head of the same view. */
-export const another = (header, { alone, data }) => ({ header: { ...header, ...alone }, data });
+/** The message of another head of the same view. Nothing in it is marked: that comes with the head's sentence. */
+export const another = (header, { alone, data }) => ({ header: { ...header, ...alone, marked: null }, data });

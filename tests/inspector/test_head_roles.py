@@ -17,6 +17,7 @@ from inspector import head_roles as read
 from inspector import heads
 from inspector.trace import AttentionRecord, AttentionSite, Trace
 from inspector.wording.english import attention as words
+from inspector.wording.english import phrases
 from models.attention.functions import DotProductAttention
 from models.loaded import LoadedModel
 from models.tokenizers import Encoding
@@ -293,3 +294,29 @@ def test_the_only_head_is_told_in_the_singular() -> None:
     assert words.grid(read.Grid(3, {"broad": 1}, {}, False, False)) == (
         "1 of 3 heads spreads its attention broadly; 2 show no one pattern."
     )
+
+
+def test_the_place_that_a_sentence_names(cat: tuple[Trace, pd.DataFrame]) -> None:
+    """The place of each head's sentence: the sentence names its tokens, and its number is theirs."""
+    trace, chosen = cat
+    cells = columns = 0
+    for site in trace.sites:
+        for number in range(site.heads):
+            reading = read.head(chosen, trace, site, number)
+            if reading.named is None:
+                continue
+            said, weights = words.head(reading), trace.attention(layer=site.layer, head=number)
+            query, key = reading.named
+            cells, columns = cells + (query is not None), columns + (query is None)
+            share = weights[:, key].mean(dtype=np.float64) if query is None else weights[query, key]
+            assert f"{phrases.share(float(share))} of its attention" in said
+            assert f"`{trace.tokens[key]}`" in said
+            assert query is None or f"`{trace.tokens[query]}`" in said
+    assert min(cells, columns) > 5
+
+
+def test_a_sentence_on_two_keys_of_one_name_names_no_place() -> None:
+    one, _ = read_made(rows_to(6, size=7, share=0.8), SEVEN)
+    two, said = read_made(rows_to(3, 6, 3, 6, 3, 6, 3, size=7, share=0.9), "[CLS] the cat [SEP] a dog [SEP]")
+    assert "rests on `[SEP]`" in said
+    assert (one.named, two.named) == ((None, 6), None)

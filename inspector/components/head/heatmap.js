@@ -14,6 +14,7 @@ const LARGEST = 40; // pixels of a cell
 const DIMMED = 205; // opacity, of 255, of the page's background over a cell that the filter leaves out
 const LONGEST = 92; // pixels of a label before it is cut,
 const COUNTED = 84; // and of one that stands for several tokens, with its place in the text
+const SEEN = 7; // pixels of the frame around a cell, at least
 
 export class Heatmap {
   /** `hover(cursor, anchor)` with a cursor { query, key }, or one of the two, or null; `pick(query)` on a click;
@@ -28,8 +29,8 @@ export class Heatmap {
     this.canvas = element("canvas", "cells", { role: "img" });
     this.overlay = element("canvas", "overlay", { "aria-hidden": "true" });
     this.pins = element("div", "pins");
-    const marks = ["band", "band", "cursor"].map((name) => element("div", name));
-    [this.rowBand, this.colBand, this.cursor] = marks;
+    const marks = ["named", "band", "band", "cursor"].map((name) => element("div", name));
+    [this.named, this.rowBand, this.colBand, this.cursor] = marks;
     this.plot.append(this.canvas, this.overlay, this.pins, ...marks);
     this.bar = new ColourBar();
     this.minimap = new Minimap((query, key) => this.centre(query, key));
@@ -99,7 +100,8 @@ export class Heatmap {
     if (this.viewport?.isOf(rows, cols)) this.viewport.move(before.query - first.query, before.key - first.key);
     else this.viewport = new Viewport(rows, cols);
     const shape = `${matrix.queries.length} queries by ${matrix.keys.length} keys`;
-    this.canvas.setAttribute("aria-label", `heatmap, ${matrix.quantity}${name && `, ${name}`}, ${shape}`);
+    const told = [`heatmap, ${matrix.quantity}`, name, shape, matrix.describeMarked()].filter(Boolean);
+    this.canvas.setAttribute("aria-label", told.join(", "));
   }
 
   // ---- layout ---------------------------------------------------------------------------------------------------
@@ -276,6 +278,16 @@ export class Heatmap {
     this.minimap.show({ query: down, key: across, rows, cols });
   }
 
+  /** The frame of what the page's sentence names, a cell or a column, in sight however small a cell is. */
+  frameNamed() {
+    const { marked } = this.matrix;
+    if (!marked || !this.viewport.holds(marked)) return null;
+    const across = frameOf(this.across(marked.key), this.cellWidth);
+    const whole = { start: 0, length: this.viewport.rows * this.cellHeight };
+    const down = marked.query === undefined ? whole : frameOf(this.down(marked.query), this.cellHeight);
+    return { left: across.start, width: across.length, top: down.start, height: down.length };
+  }
+
   // ---- crosshair ------------------------------------------------------------------------------------------------
 
   show({ query, key, queries, keys, chosen }) {
@@ -292,6 +304,7 @@ export class Heatmap {
       const seen = at < chosen.length && viewport.holds({ query: chosen[at] });
       position(pin, seen && { ...across, top: this.down(chosen[at]), height });
     }
+    position(this.named, this.frameNamed());
     position(this.rowBand, row && { ...across, ...row });
     position(this.colBand, col && { ...down, ...col });
     position(this.cursor, row && col && { ...row, ...col });
@@ -302,6 +315,7 @@ export class Heatmap {
   }
 }
 
+const frameOf = (start, length) => ({ start: start + (length - Math.max(length, SEEN)) / 2, length: Math.max(length, SEEN) });
 const pointer = ({ clientX: x, clientY: y }) => ({ left: x, right: x, top: y - 6, bottom: y + 10 });
 
 function titled(className, text) {

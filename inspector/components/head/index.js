@@ -119,6 +119,11 @@ class Head extends View {
     this.show();
   }
 
+  /** Looks at what the page's sentence names, while the reader points at the sentence; else looks away. */
+  point(at) {
+    if (this.matrix.marked) this.look(at ? this.matrix.marked : null);
+  }
+
   // ---- looking and choosing ---------------------------------------------------------------------------------------
 
   /** `under` is the side of the lines, "queries" or "keys", over which the pointer is; their rows stay where they are. */

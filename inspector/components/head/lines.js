@@ -70,7 +70,8 @@ export class Lines {
     const { queries, keys } = this.matrix;
     const count = Math.max(queries.length, keys.length);
     this.palette = palette;
-    this.mode = theme.mode;
+    const css = (colour) => `rgb(${colour.join(" ")})`;
+    Object.assign(this, { mode: theme.mode, ink: css(theme.ink), paper: css(theme.paper) });
     this.room = rowHeight ? count : Math.min(Math.max(6, Math.floor(height / LOWEST)), MOST_ROWS);
     this.rowHeight = rowHeight ?? clamp(Math.floor(height / Math.min(count, this.room)), LOWEST, ROW);
     this.height = Math.min(count, this.room) * this.rowHeight;
@@ -107,15 +108,17 @@ export class Lines {
     const { query, key, chosen } = this.focus;
     const alone = query !== undefined || key !== undefined;
     const quiet = !alone && !chosen.length;
+    const named = quiet ? this.matrix.marked : null;
     const { entries, among } = quiet ? this.strongest() : this.ofFocus();
-    const { rows, taken } = this.chooseRows(entries);
+    const { rows, taken } = this.chooseRows(entries, named);
     this.rows = rows;
     const drawn = entries.slice(0, taken);
-    const cell = query !== undefined && key !== undefined && this.cell(drawn);
+    const cell = query !== undefined && key !== undefined && this.cell(drawn, this.focus);
+    const marked = named && named.query !== undefined && this.cell(drawn, named);
     const printed = alone ? this.matrix.strongest(drawn) : [];
-    if (cell && !printed.includes(cell)) printed.push(cell);
-    this.drawLines(drawn, quiet, cell);
-    this.drawTokens(new Map(printed.map((entry) => [query !== undefined ? entry.key : entry.query, entry])));
+    for (const entry of [cell, marked]) if (entry && !printed.includes(entry)) printed.push(entry);
+    this.drawLines(drawn, quiet, cell, marked);
+    this.drawTokens(named, new Map(printed.map((entry) => [query !== undefined ? entry.key : entry.query, entry])));
     this.note.textContent = this.leftOut(taken, among);
   }
 
@@ -141,12 +144,12 @@ export class Lines {
   }
 
   /** The tokens that stand in the rows: all where they fit, else those of the strongest lines, and of the focus. */
-  chooseRows(entries) {
+  chooseRows(entries, named) {
     const sizes = { queries: this.matrix.queries.length, keys: this.matrix.keys.length };
     if (this.rows?.whole) return { rows: this.rows, taken: entries.length };
     const { query, key, chosen } = this.focus;
     const known = (...places) => places.filter((place) => place !== undefined);
-    const must = { queries: known(query, ...chosen), keys: known(key) };
+    const must = { queries: known(query, ...chosen, named?.query), keys: known(key, named?.key) };
     if (this.under && this.rows) must[this.under] = this.rows[this.under];
     return choose(entries, sizes, this.room, must, this.strongest().entries);
   }
@@ -159,28 +162,44 @@ export class Lines {
     return `the ${drawn} strongest of ${among.toLocaleString("en")} ${what}`;
   }
 
-  /** The entry at the cursor, which is drawn even where the filter leaves it out. */
-  cell(entries) {
-    const { query, key } = this.focus;
-    const drawn = entries.find((entry) => entry.key === key);
+  /** The entry of the cell that is looked at or named, which is drawn even where the filter leaves it out. */
+  cell(entries, { query, key }) {
+    const drawn = entries.find((entry) => entry.query === query && entry.key === key);
     if (drawn || Number.isNaN(this.matrix.at(query, key))) return drawn;
     entries.push({ query, key, value: this.matrix.at(query, key) });
     return entries.at(-1);
   }
 
-  drawLines(entries, quiet, cell) {
+  drawLines(entries, quiet, cell, marked) {
     const context = this.canvas.getContext("2d");
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     context.lineCap = "round";
     for (const entry of entries) this.drawEntry(context, entry, quiet || cell ? 0.6 : 1, entry === cell);
+    if (marked) this.drawMarked(context, marked);
+  }
+
+  /** Draws the line that the page's sentence names: framed, as its cell in the map is. */
+  drawMarked(context, entry) {
+    const [from, to] = this.ends(entry);
+    const width = 1.2 + 3.4 * this.matrix.part(entry.value);
+    context.globalAlpha = 1;
+    this.stroke(context, from, to, this.ink, width + 5);
+    this.stroke(context, from, to, this.paper, width + 2);
+    this.drawEntry(context, entry, 1, true);
+  }
+
+  /** The heights at which the line of an entry begins and ends. */
+  ends({ query, key }) {
+    const { rows, rowHeight } = this;
+    return [rows.place("queries", query), rows.place("keys", key)].map((row) => (row + 0.5) * rowHeight);
   }
 
   /** Draws a weight as a line; of several heads, a line for each, side by side in their colours. */
-  drawEntry(context, { query, key, value }, strength, pointedAt) {
+  drawEntry(context, entry, strength, pointedAt) {
+    const { query, key, value } = entry;
     const { parts, diverging, keys } = this.matrix;
-    const from = (this.rows.place("queries", query) + 0.5) * this.rowHeight;
-    const to = (this.rows.place("keys", key) + 0.5) * this.rowHeight;
+    const [from, to] = this.ends(entry);
     const draw = (of, colour, aside) => this.drawLine(context, from + aside, to + aside, of, colour, strength, pointedAt);
     if (!parts.length) return draw(value, this.palette.css(diverging ? (value < 0 ? 0.1 : 0.9) : 0.65), 0);
     for (const [at, { colours, values }] of parts.entries()) {
@@ -191,21 +210,24 @@ export class Lines {
   drawLine(context, from, to, value, colour, strength, pointedAt) {
     const part = this.matrix.part(value);
     if (part < INVISIBLE && !pointedAt) return;
+    context.globalAlpha = pointedAt ? 1 : strength * (0.1 + 0.9 * part);
+    this.stroke(context, from, to, colour, (pointedAt ? 1.2 : 0.6) + 3.4 * part * strength);
+  }
+
+  stroke(context, from, to, colour, width) {
     const [left, right] = [this.side + 4, this.width - this.side - 4];
     const middle = (left + right) / 2;
-    context.strokeStyle = colour;
-    context.globalAlpha = pointedAt ? 1 : strength * (0.1 + 0.9 * part);
-    context.lineWidth = (pointedAt ? 1.2 : 0.6) + 3.4 * part * strength;
+    Object.assign(context, { strokeStyle: colour, lineWidth: width });
     context.beginPath();
     context.moveTo(left, from);
     context.bezierCurveTo(middle, from, middle, to, right, to);
     context.stroke();
   }
 
-  drawTokens(printed) {
+  drawTokens(named, printed) {
     while (this.slots.length < this.rows.count) this.slots.push(this.makeSlot());
     this.slots.splice(this.rows.count).forEach(({ query, key }) => (query.remove(), key.remove()));
-    this.slots.forEach((slot, row) => this.fillSlot(slot, row, printed));
+    this.slots.forEach((slot, row) => this.fillSlot(slot, row, named, printed));
   }
 
   makeSlot() {
@@ -218,7 +240,7 @@ export class Lines {
     return { query: item("query"), key: item("key") };
   }
 
-  fillSlot(slot, row, printed) {
+  fillSlot(slot, row, named, printed) {
     const { query, chosen } = this.focus;
     const { queries, keys, ordinals } = this.matrix;
     const side = query !== undefined ? "key" : "query"; // the numbers stand beside the other side's tokens
@@ -235,6 +257,7 @@ export class Lines {
       item.written = written;
       item.classList.toggle("dim", !this.filter.named[plural][token]);
       item.classList.toggle("on", this.focus[plural].includes(token));
+      item.classList.toggle("named", named?.[name] === token);
       item.classList.toggle("chosen", name === "query" && chosen.includes(token));
       const entry = name === side ? printed.get(token) : undefined;
       item.lastChild.textContent = entry ? this.matrix.format(entry.value, 3) : "";

@@ -9,7 +9,7 @@ const FULL = 2 ** -126; // smaller float32 numbers have fewer digits, and so hav
 
 export class Matrix {
   constructor(header, data) {
-    const { queries, keys, vmax, diverging, scale, first, quantity, rows, segments, parts, whole, beside } = header;
+    const { queries, keys, vmax, diverging, scale, first, quantity, rows, segments, parts, whole, beside, marked } = header;
     this.first = { query: first[0], key: first[1] }; // the first cell's place in the whole text
     Object.assign(this, { queries, keys, vmax, diverging, scale, quantity, rows, segments, beside });
     // Of a window of a long text the host says it: the tokens before the window count.
@@ -18,6 +18,8 @@ export class Matrix {
     const numbers = (map) => new Float32Array(data.buffer, data.byteOffset + 4 * map * this.size, this.size);
     this.values = numbers(0);
     this.parts = parts.map((part, at) => ({ ...part, values: numbers(at + 1) })); // the heads whose mean `values` is
+    const [query, key] = marked ?? [];
+    this.marked = marked ? { query: query ?? undefined, key } : null; // what the page's sentence names, cell or column
     this.whole = whole && { ...whole, picture: data.subarray(4 * (1 + parts.length) * this.size) };
   }
 
@@ -113,6 +115,16 @@ export class Matrix {
     const told = [`${this.quantity} `, { value: this.brief(value) }, `, ${this.rank(query, value)}`];
     const exactly = { aside: `exactly ${[this.exact(value), ...this.exactRow(query, value)].join(" · ")}` };
     return [names, told, ...this.ofParts(query, key), ...this.aboutRow(query, value), [exactly]];
+  }
+
+  /** Says what is marked, as text; "" where nothing is. */
+  describeMarked() {
+    if (!this.marked) return "";
+    const { query, key } = this.marked;
+    const weight = `, ${this.quantity} ${this.brief(this.at(query, key))}`;
+    const cell = query === undefined ? this.key(key) : [...this.query(query), " → ", ...this.key(key), weight];
+    const written = (part) => (part.token === undefined ? part : `‘${part.token}’`);
+    return `marked, for the sentence names it: ${cell.map(written).join("")}`;
   }
 
   /** Three significant digits, as every number at first sight. */

@@ -140,8 +140,9 @@ class HeadMessage:
     at once; no title is drawn, and the map is no taller than the window leaves. beside: the layout that the head shares
     with others. lines: False for a map alone, without lines and their switches. ordinals: of a window, which of its
     like in the whole text each query and key is, see `maps.Groups.ordinals`; of a whole map the browser counts them.
-    view: tells apart what a page shows of its heads, where `every` sends them all. Raises ValueError for values that do
-    not fit together, and for more parts than fit a message.
+    view: tells apart what a page shows of its heads, where `every` sends them all. marked: the cell, query and key,
+    that the page's sentence names; a whole column where the query is None. Raises ValueError for values that do not fit
+    together, and for more parts than fit a message.
     """
 
     weights: NDArray[np.float32] = field(kw_only=False)
@@ -168,6 +169,7 @@ class HeadMessage:
     lines: bool = True
     ordinals: tuple[Sequence[int], Sequence[int]] | None = None
     view: str = ""
+    marked: tuple[int | None, int] | None = None
 
     def __post_init__(self) -> None:
         weights, queries, keys = self.weights, self.queries, self.keys
@@ -186,6 +188,7 @@ class HeadMessage:
                 raise ValueError(f"{name} of {given}; the map has {weights.shape[0]} and {weights.shape[1]}")
         if self.rows and len(self.rows.entropy) != len(queries):
             raise ValueError(f"there are {len(self.rows.entropy)} rows' numbers for {len(queries)} queries")
+        self._check_marked()
         self._check_parts()
         stops(self._scale, odd=self.diverging)
 
@@ -229,6 +232,7 @@ class HeadMessage:
             "alone": not self.lines,
             "ordinals": dict(zip(("queries", "keys"), self.ordinals, strict=True)) if self.ordinals else None,
             "view": self.view,
+            "marked": list(self.marked) if self.marked else None,
         }
         return {name: value for name, value in asked.items() if value}
 
@@ -241,6 +245,12 @@ class HeadMessage:
     @property
     def _scale(self) -> Colours:
         return self.colours or (theme.DIVERGING if self.diverging else theme.SEQUENTIAL)
+
+    def _check_marked(self) -> None:
+        """Raise ValueError where the marked cell is outside of the map."""
+        for name, at, labels in zip(("query", "key"), self.marked or (), (self.queries, self.keys), strict=False):
+            if at is not None and not 0 <= at < len(labels):
+                raise ValueError(f"the marked {name} {at} is outside of {len(labels)}")
 
     def _check_parts(self) -> None:
         """Raise ValueError where more heads are given than colours or than fit BUDGET, or a part has another shape."""
@@ -266,7 +276,7 @@ def every(messages: Iterable[HeadMessage]) -> bytes:
     """Pack the maps [N, Q, T] of all heads of a view, and what of each message's header is the head's alone.
 
     Another head then opens in the browser, in the place of the one whose message the view was drawn from. The messages
-    share their view, tokens and look.
+    share their view, tokens and look; none is marked, for the page's sentence is still that of the head before.
     """
     heads, maps, view = [], [], ""
     for message in messages:

@@ -1,9 +1,11 @@
-// The view of a head on a Streamlit page: a grid on the same page frames the head, and opens others in it.
+// The view of a head on a Streamlit page: a grid on the same page frames the head, and opens others in it. The page's
+// sentence names a cell, and tells with POINT when the reader points at it.
 import { opened } from "../opened.js";
 import { unpack } from "../shared.js";
 import { another } from "../heads.js";
 import { draw } from "./index.js";
 
+const POINT = "headlight-point";
 const mounted = new WeakMap(); // root -> { view, end }: Streamlit mounts a component anew with every message
 
 export function mount({ data, parentElement: root, setTriggerValue }) {
@@ -22,7 +24,11 @@ export function mount({ data, parentElement: root, setTriggerValue }) {
     const entry = opened.at(opened.place);
     if (entry && String(opened.place) !== String([header.layer, header.head])) draw(root, another(header, entry), emit);
   };
-  mounted.set(root, { view, end: opened.listen(follow) });
+  const point = ({ detail }) => view.point(detail);
+  document.addEventListener(POINT, point);
+  const unfollow = opened.listen(follow);
+  const end = () => (unfollow(), document.removeEventListener(POINT, point));
+  mounted.set(root, { view, end });
   return () => {
     mounted.get(root).end();
     mounted.delete(root);

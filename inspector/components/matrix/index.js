@@ -27,8 +27,8 @@ class Plot {
     );
     this.canvas = element("canvas", "cells", { role: "img" });
     this.marks = element("div", "marks");
-    const frames = ["band", "band", "cursor", "pinned"].map((name) => element("div", name));
-    [this.rowBand, this.columnBand, this.cursor, this.pinned] = frames;
+    const frames = ["named", "band", "band", "cursor", "pinned"].map((name) => element("div", name));
+    [this.named, this.rowBand, this.columnBand, this.cursor, this.pinned] = frames;
     this.plot.append(this.canvas, this.marks, ...frames);
     this.box.append(this.title, this.rowTitle, this.columnTitle, this.top, this.left, this.plot);
     parent.append(this.box);
@@ -44,8 +44,18 @@ class Plot {
     this.rowTitle.textContent = header.titles.row;
     this.columnTitle.textContent = header.titles.column;
     const shape = `${rows.length} rows by ${columns.length} columns`;
-    this.canvas.setAttribute("aria-label", `${[header.quantity, panel.title].filter(Boolean).join(", ")}: ${shape}`);
+    const what = [header.quantity, panel.title].filter(Boolean).join(", ");
+    this.canvas.setAttribute("aria-label", `${what}: ${shape}${this.tellNamed()}`);
     return offset + bytes.length;
+  }
+
+  /** Says which cell the page's sentence names, as text; "" where it names none. */
+  tellNamed() {
+    const { named } = this.panel;
+    if (!named) return "";
+    const cell = { row: named[0], column: named[1] };
+    const name = this.name(cell).map((part) => part.token ?? part);
+    return `, marked, for the sentence names it: ${[...name, " ", this.brief(cell)].join("")}`;
   }
 
   holds({ row, column }) {
@@ -120,6 +130,8 @@ class Plot {
     const at = cursor && this.holds(cursor) && cursor;
     place(this.rowBand, at && { left: 0, top: at.row * cell[1], width: size.width, height: Math.max(cell[1], 1) });
     place(this.columnBand, at && { left: at.column * cell[0], top: 0, width: Math.max(cell[0], 1), height: size.height });
+    const [row, column] = this.panel.named ?? [];
+    place(this.named, this.panel.named && this.frame({ row, column }));
     place(this.cursor, frame(cursor));
     place(this.pinned, frame(pinned));
     const lit = (box, index) => {

@@ -22,7 +22,8 @@ class Panel:
     """A matrix [R, C] with a label for each row and column; a range counts them.
 
     NaN and -inf are cells without a number (masked). title: over the plot. marked: rows that are framed. borders:
-    columns before which a line stands. Raises ValueError for labels that do not fit.
+    columns before which a line stands. named: the row and column of the cell that a sentence names, which is framed.
+    Raises ValueError for labels that do not fit, and for a named cell outside of them.
     """
 
     values: NDArray[np.floating[Any]] = field(kw_only=False)
@@ -31,6 +32,7 @@ class Panel:
     title: str = ""
     marked: Sequence[int] = ()
     borders: Sequence[int] = ()
+    named: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         shape, labels = self.values.shape, (len(self.rows), len(self.columns))
@@ -38,6 +40,8 @@ class Panel:
             raise ValueError(f"a matrix of shape {shape} does not fit {labels[0]} rows and {labels[1]} columns")
         if not self.values.size:
             raise ValueError("there is no cell to draw")
+        if self.named and not all(0 <= at < count for at, count in zip(self.named, labels, strict=True)):
+            raise ValueError(f"the named cell {self.named} is outside of {labels[0]} rows and {labels[1]} columns")
 
     @property
     def largest(self) -> float:
@@ -110,6 +114,7 @@ def _header(panel: Panel) -> dict[str, object]:
         "columns": _labels(panel.columns),
         "marked": list(panel.marked),
         "borders": list(panel.borders),
+        **({"named": list(panel.named)} if panel.named else {}),
     }
 
 

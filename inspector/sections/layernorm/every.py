@@ -33,7 +33,7 @@ def answer(subject: Subject) -> Iterator[Block]:
     refused = sorted((one for one in subject.trace.refused if one.what == "norm"), key=lambda one: one.reason)
     if norms:
         size = stream.size(norms)
-        found = outstanding(stream.statistics(subject), size=size)
+        found = _told(subject)
         formulas, placements, outside = kinds(norms)
         said = words.kinds(formulas=formulas, placements=placements, outside=outside)
         yield Sentence(
@@ -54,9 +54,15 @@ def answer(subject: Subject) -> Iterator[Block]:
         yield Note(words.formula(norm, count=count, of=len(norms)))
 
 
+def _told(subject: Subject) -> pd.Series[Any]:
+    """Find the vector that the sentence tells."""
+    return outstanding(stream.statistics(subject), size=stream.size(stream.norms(subject)))
+
+
 def _seen(subject: Subject, *, statistic: str, norm_sqrt: bool) -> Iterator[Block]:
     """Yield a statistic of all norms and tokens as a map, beside one token through all norms."""
     wide = stream.statistics(subject).pivot_table(index="norm", columns="position", values=statistic)
+    found = _told(subject)
     pivot = f".pivot_table(index='norm', columns='position', values={statistic!r})"
     yield Row(
         (
@@ -68,6 +74,7 @@ def _seen(subject: Subject, *, statistic: str, norm_sqrt: bool) -> Iterator[Bloc
                         wide.to_numpy(),
                         rows=[words.brief(norm) for norm in stream.norms(subject).values()],
                         columns=subject.tokens,
+                        named=(list(wide.index).index(found["norm"]), list(wide.columns).index(found["position"])),
                     ),
                 ),
                 row_title="norm",

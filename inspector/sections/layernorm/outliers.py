@@ -37,6 +37,7 @@ def answer(subject: Subject) -> Iterator[Block]:
                 wide.to_numpy(dtype=np.float32),
                 rows=[words.brief(norms[int(number)]) for number in wide.index],
                 columns=[str(dimension) for dimension in wide.columns],
+                named=(list(wide.index).index(top["norm"]), list(wide.columns).index(top["dimension"])),
             ),
         ),
         row_title="norm",

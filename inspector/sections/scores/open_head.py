@@ -230,4 +230,4 @@ def _panel(opened: OpenHead, table: pd.DataFrame, column: str, title: str) -> Pa
     values[np.arange(max(counts)) < np.array(counts)[:, None]] = table[column]
     rows = [name.capitalize() for name in phrases.layer_names(opened.sites)]
     columns = [words.column(head) for head in range(max(counts))]
-    return Panel(values, rows=rows, columns=columns, title=title, marked=(opened.row,))
+    return Panel(values, rows=rows, columns=columns, title=title, named=(opened.row, opened.number))

@@ -45,6 +45,7 @@ def draw(
     row: int,
     number: int,
     pinned: Sequence[int],
+    named: tuple[int | None, int] | None,
     options: HeadOptions,
     scale: theme.Scale,
     view: str,
@@ -54,8 +55,9 @@ def draw(
 ) -> Callable[[], None]:
     """Map and lines of one head as `shown`, or of those in `which`; returns what draws the formula and the files.
 
-    sites: of the stream; row: of the one that is open. pinned: the positions of queries; options: of `options`. view:
-    what `every_head` calls the maps that it sends. files: the place of the menu.
+    sites: of the stream; row: of the one that is open. pinned: the positions of queries; named: that of the query and
+    the key that the page's sentence names; options: of `options`. view: what `every_head` calls the maps that it sends.
+    files: the place of the menu.
 
     follow(event, the queries in sight) and on_open(row, head) are called before the run that the reader's act causes.
     """
@@ -100,6 +102,7 @@ def draw(
             compact=True,
             ordinals=(shown.queries.ordinals[down], shown.keys.ordinals[across]) if shown.is_long else None,
             view=view,
+            marked=marked(seen, named),
         ).to_bytes()
     except ValueError as error:  # more heads in colours than fit, or a model that is not at hand
         problems.show(str(error))
@@ -145,6 +148,15 @@ def title(trace: Trace, site: AttentionSite, number: int) -> str:
     """Name the open head: "Layer 1, head 7"."""
     several = len(trace.streams) > 1
     return draw_attention.title(site.layer, number, site.stream if several else None, call=site.call)
+
+
+def marked(seen: maps.Arrangement, named: tuple[int | None, int] | None) -> tuple[int | None, int] | None:
+    """Find the cell of the map, or the column, that holds what the sentence names; None where it is out of sight."""
+    if named is None:
+        return None
+    query, key = (side.containing(at) for side, at in zip((seen.queries, seen.keys), named, strict=True))
+    hidden = query is None and named[0] is not None
+    return None if key is None or hidden else (query, key)
 
 
 def top(maps: Sequence[Array]) -> float:

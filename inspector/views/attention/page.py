@@ -23,6 +23,7 @@ from inspector.views.attention import (
     view_options,
     why,
 )
+from inspector.views.components import proof
 from inspector.views.components.head import Choice, Step
 from inspector.views.shell import (
     boundary,
@@ -108,8 +109,9 @@ def explorer() -> None:
     whole = kind.name == "weights" and not which.name
     view = every_head.view(trace, shown, sites=sites, scale=options.scale) if whole else ""
     token = pinned[-1] if pinned else why.telling_query(trace, stream)
-    # The map first: a reader who opened a head waits for it, and to read its sentence off the map takes as long again.
-    with places.head:
+    read = reading.head(trace, site, number)
+    linked = None if read.link is None else read.link.at
+    with places.head:  # before the sentence, for a reader who opened a head waits for the map
         if rolled:
             explain = rollout.draw(trace, seen, stream=stream, token=token, scale=options.scale)
         else:
@@ -123,6 +125,7 @@ def explorer() -> None:
                 row=row,
                 number=number,
                 pinned=pinned,
+                named=None if which.name else read.named,
                 options=drawn,
                 scale=options.scale,
                 view=view,
@@ -140,9 +143,10 @@ def explorer() -> None:
             told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
             numbers = head_line.numbers_of(told, tokens=len(site.keys)) + site_words.cards(site, number)
             head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
-    read, every = reading.head(trace, site, number), said.grid(reading.grid(trace, stream))
+    every = said.grid(reading.grid(trace, stream))
     alone = not (rolled or which.name)
-    opening = said.head(read) if alone else rollout.sentence(trace, stream=stream, token=token) if rolled else ""
+    told_head = said.head(read, proof=proof.LINK) if alone else ""
+    opening = rollout.sentence(trace, stream=stream, token=token) if rolled else told_head
     with places.sentence:
         sentence.show(opening or every, said.terms(read) if alone else ())
     with places.grid:
@@ -162,14 +166,16 @@ def explorer() -> None:
             one_token.draw(trace, shown, followed, stream=stream)
         elif opening:  # else the sentence over the page says it
             st.markdown(every)
-        find_head.draw(trace, sites, on_open=choose_head, link=None if read.link is None else read.link.at)
+        find_head.draw(trace, sites, on_open=choose_head, link=linked)
+    with places.proof:
+        why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key, told=linked)
+        proof.watch(opened=why.proven(), on_open=why.prove)
     with st.container():  # a place of its own, for many heads have nothing to add
         more = said.also(read) if alone else ""
         if more:
             st.markdown(more)
         if alone:
             usual.draw(inspected, told, site=site, head=number)
-    why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key)
     st.caption(quantities.differs(kind, trace, site=site))
     if rolled and not pinned:
         st.caption(said.NOT_PINNED)

@@ -15,23 +15,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Places:
-    """Places for the sentence, the bar of options, the line with the head's name and numbers, the grid and the head."""
+    """Places of the page.
+
+    Of the sentence, the bar of options, the line with the head's name and numbers, the grid, the head, and the proof.
+    """
 
     sentence: DeltaGenerator
     bar: DeltaGenerator
     line: DeltaGenerator
     grid: DeltaGenerator
     head: DeltaGenerator
+    proof: DeltaGenerator
 
 
 def places() -> Places:
-    """Make the places: the head beside the grid, or in a narrow window right after the sentence."""
+    """Make the places: the head beside the grid, or in a narrow window right after the sentence; below it the proof.
+
+    Beside the head the proof would leave the map half its size.
+    """
     if width.is_stacked():
-        sentence, line, head, bar, grid = st.container(), _row(), st.container(), _row(), st.container()
+        sentence, line, head, proof = st.container(), _row(), st.container(), st.container()
+        bar, grid = _row(), st.container()
     else:
         sentence, bar, line = st.container(), _row(), _row()
         grid, head = st.columns([32, 68], gap="small")
-    return Places(sentence, bar, line, grid, head)
+        proof = st.container()
+    return Places(sentence, bar, line, grid, head, proof)
 
 
 def _row() -> DeltaGenerator:

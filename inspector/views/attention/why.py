@@ -9,6 +9,7 @@ import streamlit as st
 
 from inspector.export import python
 from inspector.text import number, signed, visible
+from inspector.views.components import proof
 from inspector.views.components.steps import Shown, steps
 from inspector.views.figures import chart, save
 from inspector.views.shell import link, problems, readings, site_words
@@ -21,21 +22,33 @@ if TYPE_CHECKING:
     from inspector.trace import AttentionSite, Trace
     from inspector.views.shell.session import Inspected
 
+_PROVEN = "why.proven"  # in the session
 MOST_KEYS = 24  # keys whose steps are drawn
 TURNED = said.TURNED
 NOT_SEEN = said.NOT_SEEN
 
 
-def draw(inspected: Inspected, *, site: AttentionSite, number: int, query: int | None, key: int | None) -> None:
-    """Draw the panel of the cell that the reader chose, where it is open; None: of a query and key worth seeing.
+def draw(
+    inspected: Inspected,
+    *,
+    site: AttentionSite,
+    number: int,
+    query: int | None,
+    key: int | None,
+    told: tuple[int, int] | None,
+) -> None:
+    """Draw the panel of the cell that the reader chose, where it is open; else of the cell that the page tells.
+
+    query, key: chosen by the reader; told: the query and key of a sentence on the head. Where neither names them, a
+    query and key worth seeing.
 
     It wants to stand right below the open head's map, as wide as the map or wider, so that a pinned query is explained
     where it was pinned. Everything in it wraps; its least width is a phone's.
     """
     shown = st.toggle(
         "Why this weight",
-        key="why",
-        bind=link.bind_switch("why"),
+        key=proof.SWITCH,
+        bind=link.bind_switch(proof.SWITCH),
         help=said.WHY_HELP,
     )
     if not shown:
@@ -43,22 +56,39 @@ def draw(inspected: Inspected, *, site: AttentionSite, number: int, query: int |
     from inspector.explain import why
 
     trace, stream = inspected.trace, site.stream
-    query = telling_query(trace, stream) if query is None else query
-    key = _telling_key(trace, site, number=number, query=query) if key is None else key
+    if query is None:
+        query = telling_query(trace, stream) if told is None else told[0]
+    if key is None:
+        named = told is not None and told[0] == query
+        key = told[1] if told and named else _telling_key(trace, site, number=number, query=query)
     with st.container(border=True):
-        _choice(trace, stream=stream, query=query, key=key)
         cell = why(trace, layer=site.layer, head=number, query=query, key=key, stream=stream, call=site.call)
-        st.markdown(_equation(cell))
         name = f"{trace.model.replace('/', '-')}-{stream}-{site_words.in_file(site)}-head{number}-cell{query}-{key}"
-        if cell.holds:
-            _files(trace, cell, name=name)
-        _steps(cell)
+        with st.container(key=proof.PLACE):
+            _choice(trace, stream=stream, query=query, key=key)
+            st.markdown(_equation(cell))
+            if cell.holds:
+                _files(trace, cell, name=name)
+            _steps(cell)
         _verdict(cell)
         if len(cell.products):
             _dimensions(cell, turned=_turned(inspected, stream))
         else:
             st.caption(NOT_SEEN)
         _tables(cell, name=name)
+
+
+def prove() -> None:
+    """Open the panel on the cell of the page's sentence, before the run that follows; what was pinned is let go."""
+    link.assign("query", None)
+    link.assign("key", None)
+    st.session_state[proof.SWITCH] = True
+    st.session_state[_PROVEN] = proven() + 1
+
+
+def proven() -> int:
+    """Return how often the reader asked for the proof of a sentence."""
+    return int(st.session_state.get(_PROVEN, 0))
 
 
 # --- which cell --------------------------------------------------------------------------------------------------

@@ -75,6 +75,7 @@ NOT_SEEN = (
     "This model computes its attention by itself and shows its scores alone, so q and k are not known: only the "
     "softmax can be rebuilt. Its dot products, scale, mask and whatever it adds are all in the score."
 )
+PROOF = "Show how this number comes about."
 WHY_HELP = "One cell rebuilt: query and key, their products, scale, bias, mask, softmax."
 SHARE = "the share of the query's attention"
 NO_SHARE = "the weight, which is no share of a row"
@@ -122,11 +123,11 @@ def grid(roles: Grid) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def head(reading: HeadReading) -> str:
-    """Say what a head does, in one sentence with its number."""
+def head(reading: HeadReading, *, proof: str = "") -> str:
+    """Say what a head does, in one sentence with its number; proof: where the number of a single weight leads."""
     name = f"{layer_name(reading.layer, reading.call).capitalize()}, head {reading.head}"
     if reading.opens_with_link and reading.link is not None:
-        return f"{name}: {_link(reading.link, reading.stream)}."
+        return f"{name}: {_link(reading.link, reading.stream, proof)}."
     return _role(reading.role, name, _attention(reading), short=reading.short)
 
 
@@ -369,12 +370,13 @@ def _attention(reading: HeadReading) -> str:
     return "the attention of all tokens but the first" if reading.first_left_out else "its attention"
 
 
-def _link(link: TokenLink, stream: str) -> str:
+def _link(link: TokenLink, stream: str, proof: str = "") -> str:
     """Tell a link: "`it` gives two thirds of its attention to `tired`, more than any other head does"."""
+    given = f'[{share(link.weight)}]({proof} "{PROOF}")' if proof else share(link.weight)
     key = f"another {token(link.key.token)}" if _alike(link) else named(link.key)
     who = f"to write {named(link.query)} it gives" if stream == "cross" else f"{named(link.query)} gives"
     most = ", more than any other head does" if link.most else ""
-    return f"{who} {share(link.weight)} of its attention to {key}{most}"
+    return f"{who} {given} of its attention to {key}{most}"
 
 
 def _alike(link: TokenLink) -> bool:

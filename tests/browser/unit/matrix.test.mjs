@@ -111,3 +111,11 @@ test("a token that stands more than once is told with its number, in a window wi
   const window = matrix(values, { ...twice, ordinals, first: [70, 40] });
   assert.equal(said(window.describe({ query: 1, key: 0 }))[0], "query 71 the (37th) → key 40 the (11th)");
 });
+
+test("what the sentence names is told: a cell with its weight, a column by its key", () => {
+  assert.equal(matrix([[0, 0.25, 0.75, 0.5, 0.5, 0]]).describeMarked(), "");
+  const cell = matrix([[0, 0.25, 0.75, 0.5, 0.5, 0]], { marked: [0, 2], first: [10, 20] });
+  assert.equal(cell.describeMarked(), "marked, for the sentence names it: query 10 ‘the’ → key 22 ‘sat’, weight 0.750");
+  const column = matrix([[0, 0.25, 0.75, 0.5, 0.5, 0]], { marked: [null, 1] });
+  assert.equal(column.describeMarked(), "marked, for the sentence names it: key 1 ‘cat’");
+});

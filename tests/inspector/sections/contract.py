@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from markdown_it import MarkdownIt
 
@@ -69,6 +70,8 @@ def opening_faults(listed: list[Block]) -> Iterator[str]:
                 rows = rows[rows[column] == value] if column in rows else rows.iloc[:0]
             if len(rows) == 0:
                 yield f"its sentence is about {dict(mark.where)}, which {mark.figure} does not show"
+        elif all(panel.named is None or np.isnan(panel.numbers[panel.named]) for panel in figure.panels):
+            yield f"its sentence is about a cell, which {mark.figure} does not frame"
 
 
 def told(block: Block) -> str:

@@ -7,15 +7,17 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import inspector
 import models
+from inspector.components.matrix import Panel
 from inspector.plots.chart import Chart
 from inspector.sections import registry
 from inspector.sections.picks import Listed
-from inspector.sections.section import Figure, Mark, Note, Paragraph, Section, Sentence
+from inspector.sections.section import Figure, Map, Mark, Note, Paragraph, Section, Sentence
 from inspector.sections.subject import Configuration, Subject
 from tests.inspector.sections.contract import (
     blocks,
@@ -101,6 +103,7 @@ CODE = "import pandas as pd\ntable = pd.DataFrame({'layer': [0, 1], 'share': [0.
 FORGETFUL = "loaded = models.load('minilm')\ntrace = inspector.record(loaded, 'The cat sat.')"
 FIGURE = Figure("planted", "Shares", Chart(TABLE, "layer", "share"), "Share by layer, as a line", CODE, TABLE)
 SENTENCE = Sentence("Layer 1 adds 50 %.", about=(Mark("planted", {"layer": 1}),))
+CELLS = Map("cells", "Cells", (Panel(np.eye(2), rows="ab", columns="ab"),), "row", "column", "Cells by row and column")
 LAYER = Listed("layer", "Layer", lambda subject: ("Layer 0", "Layer 1"))
 
 
@@ -118,6 +121,7 @@ PLANTED: dict[str, Section] = {
     "no number": of(Sentence("Some layer adds most."), FIGURE),
     "is about ": of(replace(SENTENCE, about=(Mark("planted", {"layer": 7}),)), FIGURE),
     "which is not there": of(SENTENCE),
+    "does not frame": of(replace(SENTENCE, about=(Mark("cells", {"row": 1}),)), CELLS),
     "has no heading": replace(of(SENTENCE, replace(FIGURE, heading="")), title=""),
     "no alternative text": of(SENTENCE, replace(FIGURE, alt="")),
     "two blocks have the id": of(SENTENCE, FIGURE, FIGURE),

@@ -33,6 +33,7 @@ PATHS = {page.title: f"../{page.address or 'attention'}/page.py" for page in PAG
 READING = tuple(page.title for page in PAGES.values() if page.reads)  # the pages that read the sidebar's text
 EXAMPLE = "The cat sat on the mat because it was tired."  # the text that the page starts with
 HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$ [a](javascript:alert(1))"
+LINK = re.compile(r'\[(`\[\w+\]`|[^\]]+)\]\(#\w+ "[^"]*"\)')  # in a sentence: of a term or a number
 NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
@@ -120,9 +121,18 @@ def until(true: Callable[[], bool]) -> None:
 
 def said(app: AppTest) -> str:
     """All words that the page tells the reader."""
-    headings = [*app.header, *app.subheader]
-    elements = [*headings, *app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown, *app.code]
-    return "\n".join(str(element.value) for element in elements)
+    elements = [*app.subheader, *app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown, *app.code]
+    return "\n".join([*sentences(app), *(str(element.value) for element in elements)])
+
+
+def sentences(app: AppTest) -> list[str]:
+    """The sentences that open the page and its parts, as they are read: without what their words lead to."""
+    return [LINK.sub(r"\1", str(header.value)) for header in app.header]
+
+
+def sentence(app: AppTest) -> str:
+    """The sentence that opens the page."""
+    return sentences(app)[0]
 
 
 def metrics(app: AppTest) -> dict[str, str]:

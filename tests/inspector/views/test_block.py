@@ -10,7 +10,7 @@ import pytest
 import inspector
 from inspector import block
 from models import LoadedModel
-from tests.inspector.views.page import EXAMPLE, opened, pressed, said
+from tests.inspector.views.page import EXAMPLE, opened, pressed, said, sentence
 
 SECTIONS = {"One token's way": 1, "What each part adds": 3, "FFN": 1, "Sharing": 1}
 
@@ -20,7 +20,7 @@ def test_the_sections_show_their_figures_and_numbers(minilm: LoadedModel) -> Non
     trace = inspector.record(minilm, EXAMPLE)
     blocks = inspector.record_blocks(minilm, trace)
     walk = block.walk(trace, blocks, minilm.network, stream="encoder", layer=2, position=3)
-    heading = app.header[0].value
+    heading = sentence(app)
     lengths = [float(one) for one in re.findall(r"length (\d+(?:\.\d+)?)", heading)]
     want = np.linalg.norm(blocks.of("encoder")[2].enters[3].astype(np.float64))
     assert "`sat` enters layer 2" in heading

@@ -152,3 +152,14 @@ def test_the_bytes_are_those_of_before():
         whole=WholeMap(90, 80, np.arange(6, dtype=np.uint8).reshape(2, 3)),
     )
     assert digest(full.to_bytes()) == "d10db845ecae4dc3"
+
+
+def test_the_marked_cell_or_column_travels_and_is_refused_outside():
+    weights, sides = attention(1, 1, 3, 5)[0, 0], {"queries": list("abc"), "keys": list("vwxyz")}
+    for marked in ((2, 4), (None, 4)):
+        header, _ = unpack(HeadMessage(weights, marked=marked, **sides).to_bytes(), "<f4")
+        assert header["marked"] == list(marked)
+    assert "marked" not in unpack(HeadMessage(weights, **sides).to_bytes(), "<f4")[0]
+    for marked, said in (((3, 4), "query 3 is outside of 3"), ((None, 5), "key 5 is outside of 5")):
+        with pytest.raises(ValueError, match=said):
+            HeadMessage(weights, marked=marked, **sides)

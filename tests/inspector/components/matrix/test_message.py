@@ -27,13 +27,14 @@ def test_values_travel_exactly_and_masked_cells_as_nan() -> None:
 def test_two_matrices_share_the_scale_of_the_larger() -> None:
     left, right = np.full((2, 2), 0.25), np.full((2, 3), 0.5)
     panels = (
-        Panel(left, rows="ab", columns="cd", title="A", marked=(1,)),
+        Panel(left, rows="ab", columns="cd", title="A", marked=(1,), named=(0, 1)),
         Panel(right, rows="ab", columns="cde", title="B"),
     )
     header, data = unpack(message(*panels, quantity="share").to_bytes(), "<f4")
     assert header["vmax"] == 0.5
     assert [panel["title"] for panel in header["panels"]] == ["A", "B"]
     assert header["panels"][0]["marked"] == [1]
+    assert [panel.get("named") for panel in header["panels"]] == [[0, 1], None]
     np.testing.assert_array_equal(data, [0.25] * 4 + [0.5] * 6)
     assert message(*panels, top=0.75).end == 0.75
 
@@ -41,6 +42,8 @@ def test_two_matrices_share_the_scale_of_the_larger() -> None:
 def test_what_does_not_fit_is_said() -> None:
     with pytest.raises(ValueError, match=r"shape \(2, 2\) does not fit 1 rows and 2 columns"):
         Panel(np.zeros((2, 2)), rows="a", columns="bc")
+    with pytest.raises(ValueError, match=r"named cell \(0, 2\) is outside of 1 rows and 2 columns"):
+        Panel(np.zeros((1, 2)), rows="a", columns="bc", named=(0, 2))
     with pytest.raises(ValueError, match="no cell"):
         Panel(np.zeros((0, 0)), rows="", columns="")
     panel = Panel(np.zeros((1, 1)), rows="a", columns="b")

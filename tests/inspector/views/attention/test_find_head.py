@@ -5,11 +5,7 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox
 
-from tests.inspector.views.page import message, opened, typed
-
-
-def sentence(app: AppTest) -> str:
-    return app.header[0].value
+from tests.inspector.views.page import message, opened, sentence, typed
 
 
 def wished(app: AppTest, wish: str) -> AppTest:

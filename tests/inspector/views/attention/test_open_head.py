@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from inspector import record
+from inspector.wording.english.phrases import percent
 from models import LoadedModel
 from tests.closeness import assert_close
-from tests.inspector.views.page import EXAMPLE, message, opened
+from tests.inspector.views.page import EXAMPLE, message, opened, said
 
 PLACE = {"layer": "1", "head": "7"}
 
@@ -73,3 +75,25 @@ def test_the_mean_over_layers(minilm: LoadedModel) -> None:
     header, maps = drawn(app)
     assert_close(maps[0], each.mean(axis=0, dtype=np.float64), relative=1e-7)
     assert header["title"] == "All layers, mean of head 7"
+
+
+def test_the_cell_that_the_sentence_names_is_marked(minilm: LoadedModel) -> None:
+    trace = record(minilm, EXAMPLE)
+    query, key = trace.tokens.index("on"), trace.tokens.index("mat")
+    header, maps = drawn(opened(**PLACE))
+    assert header["marked"] == [query, key]
+    assert f"`on` gives {percent(maps[0, query, key])} of its attention to `mat`" in said(opened(**PLACE))
+    assert drawn(opened(**PLACE, hide="true"))[0]["marked"] == [query - 1, key - 1]
+    assert drawn(opened(**PLACE, kind="scores"))[0]["marked"] == [query, key]
+
+
+def test_the_column_of_a_key_is_marked_where_all_rest_on_it_and_goes_with_the_key() -> None:
+    app = opened(layer="3", head="2")
+    assert "rests on `[CLS]`" in said(app)
+    assert drawn(app)[0]["marked"] == [None, 0]
+    assert drawn(opened(layer="3", head="2", hide="true"))[0].get("marked") is None
+
+
+@pytest.mark.parametrize("link", [{"heads": ["1", "2"]}, {"layers": "true"}])
+def test_nothing_is_marked_where_the_sentence_is_of_all_heads(link: dict[str, str | list[str]]) -> None:
+    assert drawn(opened(**PLACE, **link))[0].get("marked") is None

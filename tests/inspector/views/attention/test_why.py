@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -163,3 +164,21 @@ def test_norms_of_a_trace_without_its_model_are_a_sentence(minilm: LoadedModel, 
     lone = session.Inspected(replace(record(minilm, EXAMPLE), model="somebody/else"), None)
     with pytest.raises(ValueError, match=r"'somebody/else' of this saved trace is not at hand"):
         quantities.reader(lone, quantities.QUANTITIES["norm-weighted"], site=lone.trace.sites[0], number=0)
+
+
+def test_the_panel_opens_on_the_cell_that_the_page_tells(minilm: LoadedModel) -> None:
+    tokens = record(minilm, EXAMPLE).tokens
+    app = opened(why="true", **PLACE)
+    assert [app.selectbox(key=f"why {side}").value for side in ("query", "key")] == message(app, "head")[0]["marked"]
+    assert [tokens[at] for at in message(app, "head")[0]["marked"]] == ["on", "mat"]
+    rests = opened(why="true", layer="2", head="1")  # which tells a link below its sentence
+    told = re.search(r"`(\w+)` gives .* to `(\w+)`", said(rests))
+    assert told
+    named = [tokens.index(token) for token in told.groups()]
+    assert [rests.selectbox(key=f"why {side}").value for side in ("query", "key")] == named
+
+
+def test_the_number_of_a_single_weight_leads_to_its_proof() -> None:
+    app = opened(**PLACE)
+    assert re.search(r"`on` gives \[70 %\]\(#why .*\) of its", app.header[0].value)
+    assert "(#why" not in opened(layer="0", head="2").header[0].value  # a mean over all rows is no single weight

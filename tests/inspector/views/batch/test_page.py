@@ -12,7 +12,7 @@ from transformers import AutoModel
 import inspector
 import models
 from inspector import record_batch
-from tests.inspector.views.page import message, messages, numbers, opened, pressed, said, turned, uploaded
+from tests.inspector.views.page import message, messages, numbers, opened, pressed, said, sentence, turned, uploaded
 from tests.models.own_models import own
 
 FILLED = "mini-bert?mask_fill=-5.0"
@@ -20,7 +20,7 @@ FILLED = "mini-bert?mask_fill=-5.0"
 
 def test_the_maps_of_each_layout_and_the_sections() -> None:
     app = opened("Batch", model="mini-bert")
-    assert "18 of 60 cells hold no text" in app.header[0].value
+    assert "18 of 60 cells hold no text" in sentence(app)
     (mask, seen), (weights, shares) = messages(app, "matrix")
     labels = mask["panels"][0]["columns"]
     assert labels == weights["panels"][0]["columns"]
@@ -39,7 +39,7 @@ def test_the_maps_of_each_layout_and_the_sections() -> None:
         "cost": "times the FLOPs of the texts one by one",
     }.items():
         app.segmented_control(key="section").set_value(section).run()
-        assert words in app.header[0].value
+        assert words in sentence(app)
         assert not app.exception
     pressed(app, "measure-layouts")
     assert "Medians of 7 runs that take turns" in said(app)
@@ -47,7 +47,7 @@ def test_the_maps_of_each_layout_and_the_sections() -> None:
 
 def test_a_leaking_fill_is_said_on_the_page() -> None:
     app = opened("Batch", model=FILLED)
-    assert "of its weight to padding: the mask leaks" in app.header[0].value
+    assert "of its weight to padding: the mask leaks" in sentence(app)
     assert "A masked score is set to −5.00 before the softmax." in said(app)
     _, (_, shares) = messages(app, "matrix")
     assert float(numbers(app)["to padding"]) == pytest.approx(

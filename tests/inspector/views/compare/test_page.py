@@ -16,7 +16,18 @@ from inspector.views.compare import panels as compare_panels
 from models import LoadedModel, load
 from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, save
-from tests.inspector.views.page import EXAMPLE, messages, numbers, opened, pressed, said, turned, with_menus
+from tests.inspector.views.page import (
+    EXAMPLE,
+    messages,
+    numbers,
+    opened,
+    pressed,
+    said,
+    sentence,
+    sentences,
+    turned,
+    with_menus,
+)
 
 
 def test_it_begins_with_the_open_head_and_the_next_layer(minilm: LoadedModel) -> None:
@@ -216,13 +227,13 @@ def test_a_match_within_one_model_opens_both_heads(minilm: LoadedModel) -> None:
 def test_the_sentence_names_what_is_compared(minilm: LoadedModel) -> None:
     app = opened("Compare", a_layer="1", a_head="7", b_layer="2", b_head="7")
     a, b = (record(minilm, EXAMPLE).attention(layer=layer, head=7).astype(np.float64) for layer in (1, 2))
-    (sentence,) = (header.value for header in app.header)
-    assert sentence.startswith("A (layer 1, head 7) and B (layer 2, head 7) look at ")
-    assert f"on average {round(100 * np.abs(a - b).sum(axis=1).mean() / 2)} %" in sentence
+    (opening,) = sentences(app)
+    assert opening.startswith("A (layer 1, head 7) and B (layer 2, head 7) look at ")
+    assert f"on average {round(100 * np.abs(a - b).sum(axis=1).mean() / 2)} %" in opening
     row, column = np.unravel_index(np.abs(a - b).argmax(), a.shape)
-    assert f"{round(100 * a[row, column])} % in A and {round(100 * b[row, column])} % in B" in sentence
+    assert f"{round(100 * a[row, column])} % in A and {round(100 * b[row, column])} % in B" in opening
     app.selectbox(key="b_model").set_value("mini-bert").run()
-    assert "B (mini&#45;BERT, layer 2" in app.header[0].value
+    assert "B (mini&#45;BERT, layer 2" in sentence(app)
     assert app.query_params["b_model"] == "mini-bert"
 
 

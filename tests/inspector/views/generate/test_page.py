@@ -18,7 +18,7 @@ from inspector.generating.steps import least_sure
 from inspector.views.shell import player
 from models import LoadedModel
 from tests.closeness import assert_close
-from tests.inspector.views.page import HOSTILE, messages, opened, pressed, said, typed, uploaded
+from tests.inspector.views.page import HOSTILE, messages, opened, pressed, said, sentence, typed, uploaded
 
 TEXT = "My dog sat on the big red chair."
 
@@ -59,7 +59,7 @@ def test_the_first_view_is_the_step_of_which_the_model_was_least_sure(made: gene
     assert shown["text"] == made.texts[step - 1]
     assert shown["text"] + shown["rest"] == made.texts[-1]
     assert shown["tokens"] == [step.chosen.token for step in made.steps]
-    assert app.header[0].value.startswith(f"At step {step} the model ")
+    assert sentence(app).startswith(f"At step {step} the model ")
     assert "Same tokens with and without" in said(app)
     assert "times fewer FLOPs" in said(app)
     assert "4,608 bytes" in said(app)
@@ -103,8 +103,8 @@ def test_a_link_restores_the_step_and_the_head(made: generating.WrittenText) -> 
     assert header["panels"][0]["marked"] == [2]
     place = int(weights[2].argmax())
     key = made.trace.record_of(1, "cross").site.keys[place]
-    assert f"looked most at `{key.removeprefix('▁')}` in the source" in app.header[0].value
-    assert f"({weights[2, place]:.3f}; layer 1, head 2)" in app.header[0].value
+    assert f"looked most at `{key.removeprefix('▁')}` in the source" in sentence(app)
+    assert f"({weights[2, place]:.3f}; layer 1, head 2)" in sentence(app)
 
 
 def test_it_plays_to_the_last_token_and_stops(made: generating.WrittenText, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import torch
 import models
 from tests.inspector.probe.families import CAPTURED, save
 from tests.inspector.views.generate.test_page import figure, text_so_far
-from tests.inspector.views.page import forget, messages, opened, pressed, said
+from tests.inspector.views.page import forget, messages, opened, pressed, said, sentence
 
 TEXT = "the cat sat on the log"
 NAMES = ("gpt2", "marian", "qwen3_next")
@@ -51,7 +51,7 @@ def test_it_writes_what_its_own_generate_writes(folder: Path, name: str) -> None
     if name != "qwen3_next":  # whose layers without attention keep states of another kind
         assert "takes as many FLOPs as were measured, to the last; the cache ends with" in said(app)
         assert "bytes both ways" in said(app)
-    assert app.header[0].value.startswith("At step 3 the model ")
+    assert sentence(app).startswith("At step 3 the model ")
     assert len(messages(app, "matrix")) == (2 if loaded.shape == "encoder-decoder" else 1)
     assert figure(app, "tree")["data"]
     if name == "qwen3_next":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.closeness import assert_close
-from tests.inspector.views.page import message, messages, opened, pressed, said, turned
+from tests.inspector.views.page import message, messages, opened, pressed, said, sentence, turned
 
 SECTIONS = {  # maps and charts of each
     **{"All heads": (1, 0), "This head": (2, 2), "Queries and keys": (3, 1), "Dot or cosine": (1, 1)},
@@ -35,7 +35,7 @@ def test_the_measure_of_the_link_is_drawn_for_every_head() -> None:
     assert header["quantity"] == "Saturated rows"
     assert values.shape == (72,)
     assert values[2] == 1  # layer 0, head 2 gives one key over 0.9 in every row
-    assert "Layer 0, head 2 is the most saturated: in 100 % of its rows" in app.header[0].value
+    assert "Layer 0, head 2 is the most saturated: in 100 % of its rows" in sentence(app)
     app = turned(opened("Scores", layer="2", head="5"), "Attention")
     assert message(app, "head")[0]["title"] == "Layer 2, head 5"
 
@@ -49,7 +49,7 @@ def test_two_texts_have_no_mirror_image() -> None:
 
 def test_score_functions_are_compared_at_the_readers_sizes_and_timed_when_asked() -> None:
     app = opened("Scores", section="Score functions")
-    assert "in 12 heads of d_k = 32, additive scores for every pair take 33.0 times" in app.header[0].value
+    assert "in 12 heads of d_k = 32, additive scores for every pair take 33.0 times" in sentence(app)
     app.number_input(key="race_tokens").set_value(1000).run()
     app.number_input(key="race_width").set_value(1024).run()
     app.number_input(key="race_heads").set_value(1).run()
@@ -65,10 +65,10 @@ def test_score_functions_are_compared_at_the_readers_sizes_and_timed_when_asked(
 
 def test_theory_draws_again_for_other_keys_and_fills_in_the_example() -> None:
     app = opened("Scores", section="Theory")
-    assert "once heads are wider than 6" in app.header[0].value
-    assert "Your heads have d_k = 32" in app.header[0].value
+    assert "once heads are wider than 6" in sentence(app)
+    assert "Your heads have d_k = 32" in sentence(app)
     app = opened("Scores", section="Theory", theory_keys="2")
-    assert "moves less with its scores at every width" in app.header[0].value
+    assert "moves less with its scores at every width" in sentence(app)
     app.number_input(key="example_width").set_value(100).run()
     assert not app.exception
     assert "±10.0 is 1.00 σ" in said(app)
@@ -80,7 +80,7 @@ def test_a_long_text_is_left_out_at_a_button_and_a_head_is_opened_beside() -> No
     assert not app.get("plotly_chart")
     app = pressed(app, "left-out-start")
     assert not app.exception
-    assert "changes what is expected after" in app.header[0].value
+    assert "changes what is expected after" in sentence(app)
     assert "a run of the model each" not in said(app)
     assert len(app.get("plotly_chart")) == 2
     app.run()
@@ -97,7 +97,7 @@ def test_tied_on_side_a_and_untied_on_side_b_is_read_off_the_page() -> None:
     tied = "mini-bert?shared_query_key=true"
     app = opened("Scores", model=tied, section="Queries and keys", layer="1", head="3")
     assert not app.exception
-    assert "Layer 1, head 3 has symmetric scores: the asymmetry of S is 0, but that of A is" in app.header[0].value
+    assert "Layer 1, head 3 has symmetric scores: the asymmetry of S is 0, but that of A is" in sentence(app)
     assert "Side B: Layer 1, head 3 scores a pair differently in its two directions" in said(app)
     assert len(messages(app, "matrix")) == 5  # S and A of both sides, and all heads
     (a, b) = messages(app, "matrix")[-1][0]["panels"]

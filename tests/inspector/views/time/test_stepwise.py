@@ -12,12 +12,12 @@ from streamlit.testing.v1 import AppTest
 import inspector
 import models
 from inspector import stepwise
-from tests.inspector.views.page import EXAMPLE, messages, numbers, opened, pressed, said
+from tests.inspector.views.page import EXAMPLE, messages, numbers, opened, pressed, said, sentences
 
 
 def sentence(app: AppTest) -> str:
     """The sentence at the page's top, as it is read."""
-    return unescape(app.header[0].value)
+    return unescape(sentences(app)[0])
 
 
 def test_the_clock_says_what_is_counted_and_measures_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from inspector import masked_lm, record, sentence_vectors
 from tests.closeness import assert_close
-from tests.inspector.views.page import message, numbers, opened, pressed, turned
+from tests.inspector.views.page import message, numbers, opened, pressed, sentence, turned
 from tests.inspector.views.page import said as escaped
 
 
@@ -22,16 +22,16 @@ def test_masking_says_what_was_drawn_and_draws_again(shipped) -> None:
     loaded = shipped("mini-bert")
     trace = record(loaded, "He shook his head.")
     drawn = masked_lm.draw(loaded, trace, rate=0.4, seed=0)
-    assert f"At 40 % this draw chose {len(drawn.chosen)} of 5 tokens" in app.header[0].value
+    assert f"At 40 % this draw chose {len(drawn.chosen)} of 5 tokens" in sentence(app)
     counted = masked_lm.shares(loaded, trace.encoding, rate=0.4, seed=0)
     assert f"**{100 * counted['share'][0]:.1f} %** became [MASK]" in said(app)
     assert "mini-BERT was trained at 15 %, and this curve tests it at others" in said(app)
     assert "(Wettig et al. 2023)" in said(app)
-    before = app.header[0].value
+    before = sentence(app)
     pressed(app, "Draw again")
     assert not app.exception
     assert app.number_input(key="mask_seed").value == 1
-    assert app.header[0].value != before
+    assert sentence(app) != before
     assert app.query_params["mask_seed"] == "1"
 
 
@@ -50,7 +50,7 @@ def test_sentences_as_vectors_and_cls_taken_apart(shipped) -> None:
     header, values = message(app, "matrix")
     assert [panel["title"] for panel in header["panels"]] == ["[CLS]", "Mean of all tokens"]
     assert_close(values.reshape(2, 3, 3), [found.cosines("cls"), found.cosines("mean")], relative=1e-6)
-    assert "of 2 sentences (mean rank" in app.header[0].value
+    assert "of 2 sentences (mean rank" in sentence(app)
     assert numbers(app)["by chance"] == "1.50"
     assert "[CLS] is more than a weighted average of the others" in said(app)
     assert "29.2 against 54.8" in said(app)
@@ -66,7 +66,7 @@ def test_sentences_as_vectors_and_cls_taken_apart(shipped) -> None:
 
 def test_a_text_is_understood_and_continued() -> None:
     app = opened("Tokens", model="mini-gpt", section="Understand and continue", text="He shook his head.")
-    assert "One architecture, two tasks: MiniLM understands the text" in app.header[0].value
+    assert "One architecture, two tasks: MiniLM understands the text" in sentence(app)
     assert "mini-GPT's by 0: only mini-GPT can write token by token." in said(app)
     assert "the states before it stay **exactly as they were: 0**" in said(app)
     assert "The text's last mark is left off" in said(app)

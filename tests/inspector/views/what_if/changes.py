@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from tests.inspector.views.page import messages, numbers, said
+from tests.inspector.views.page import messages, numbers, said, sentences
 from tests.inspector.views.page import opened as start
 
 SWAP, DROP = "Swap a word", "Drop heads"
@@ -31,5 +31,5 @@ def is_compared(app: AppTest, *, predicts: bool) -> None:
     assert "divergence" in numbers(app)
     assert ("its rank" in numbers(app)) == predicts
     did = "the probability of" if predicts else "turns the last hidden state of"
-    (sentence,) = (header.value for header in app.header)
-    assert did in sentence or "changes nothing" in sentence
+    (opening,) = sentences(app)
+    assert did in opening or "changes nothing" in opening

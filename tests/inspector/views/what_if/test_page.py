@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.inspector.views.page import EXAMPLE, messages, opened, pressed, said
+from tests.inspector.views.page import EXAMPLE, messages, opened, pressed, said, sentence, sentences
 
 
 def test_a_link_to_no_part_is_a_sentence() -> None:
@@ -23,8 +23,8 @@ def test_a_model_that_guesses_no_words_is_shown_with_one_that_does(model: str) -
     assert app.selectbox(key="model").value == model  # the sidebar's choice is left alone
     assert "____" in said(app)
     assert len(messages(app, "head")) == 3
-    (sentence,) = (header.value for header in app.header)
-    assert "mini" in sentence
+    (opening,) = sentences(app)
+    assert "mini" in opening
     for excuse in ("does not guess", "predicts no tokens", "no head that predicts"):
         assert excuse not in said(app)
     pressed(app, "choose stand-in")
@@ -39,9 +39,9 @@ def test_of_a_writer_only_what_is_true_is_said(model: str) -> None:
     app = opened("What if", model=model, text="The cat sat.", token="2")
     assert not app.exception
     assert "so you see" not in said(app)
-    assert "guess" not in app.header[0].value
-    assert app.header[0].value.startswith("Hiding `")
-    assert "the probability of" in app.header[0].value
+    assert "guess" not in sentence(app)
+    assert sentence(app).startswith("Hiding `")
+    assert "the probability of" in sentence(app)
     assert "What stands in the gap?" not in said(app)
     assert "writes from left to right and fills no gaps" in said(app)
 
