@@ -6,7 +6,7 @@ width BertModel, GPT-2 and Llama with random weights, as transformers draws them
 heads; of 20 seeds the 95th percentile of the largest share of all rows, heads and layers that see as many keys.
 
 ```python
-largest_share(13, width=32)  # 0.124: of 13 keys alike each would get 0.077
+largest_share(13, width=32)  # 0.158: of 13 keys alike each would get 0.077
 ```
 """
 
@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from models.cards import catalogue
+from models.registry import CONFIGURED
+
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite, Trace, WeightBlock
 
@@ -25,9 +28,19 @@ UNKNOWN_WIDTH = 64  # of the heads of a model that shows its scores alone
 
 KEYS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 128, 256)
 SHARES = {
-    8: (0.55, 0.38, 0.29, 0.23, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01),
+    8: (0.547, 0.371, 0.279, 0.227, 0.188, 0.143, 0.115, 0.096, 0.072, 0.049, 0.037, 0.025, 0.019, 0.010, 0.005),
+    16: (0.574, 0.394, 0.311, 0.245, 0.209, 0.157, 0.126, 0.106, 0.080, 0.054, 0.041, 0.027, 0.021, 0.011, 0.006),
+    32: (0.705, 0.529, 0.412, 0.343, 0.295, 0.225, 0.181, 0.158, 0.118, 0.085, 0.063, 0.044, 0.033, 0.018, 0.010),
+    64: (0.821, 0.663, 0.523, 0.472, 0.426, 0.319, 0.267, 0.240, 0.191, 0.141, 0.107, 0.077, 0.058, 0.035, 0.019),
+    128: (0.882, 0.778, 0.616, 0.527, 0.482, 0.383, 0.337, 0.288, 0.244, 0.199, 0.152, 0.108, 0.078, 0.059, 0.022),
 }
 """Head width -> the share by the number of keys in KEYS that a query sees."""
+
+
+def is_random(trace: Trace) -> bool:
+    """Return True for an untrained model of Headlight, or a variant of one: whatever it does is chance."""
+    base, untrained = trace.model.partition("?")[0], [card.id for card in catalogue() if not card.trained]
+    return base in (*untrained, CONFIGURED)
 
 
 def largest_share(keys: ArrayLike, *, width: int) -> NDArray[np.float64]:

@@ -33,14 +33,12 @@ import torch
 import transformers
 
 KEYS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 128, 256)
-SHAPES = {8: (64, 4), 16: (128, 4), 32: (384, 4), 64: (768, 3), 128: (2048, 2)}
-"""head width -> model width as models of this head width have it (MiniLM, BERT-base, Llama), layers."""
+SHAPES = {8: (64, 4, 256), 16: (128, 4, 256), 32: (384, 4, 256), 64: (768, 3, 64), 128: (1024, 2, 64)}
+"""head width -> model width as models of this head width have it (MiniLM, BERT-base, Qwen3-0.6B), layers, and how many
+rows that see as many keys are read, at least."""
 OWN = ("encoder", "decoder")
 SEEDS = 20
 LEVEL = 0.95
-ROWS = 256  # of each number of keys, at least
-Maps = Iterator[tuple[np.ndarray, int]]
-"""Weights [texts, H, rows, keys], and how many keys the first row sees."""
 
 
 def main() -> None:
@@ -121,26 +119,30 @@ def llama(width: int, *, model_width: int, layers: int, vocabulary: int = 1000) 
 
 def percentile(build: Callable[..., transformers.PreTrainedModel], width: int) -> np.ndarray:
     """The 95th percentile over the seeds of the largest share by the keys that a row sees, [len(KEYS)]."""
-    model_width, layers = SHAPES[width]
+    model_width, layers, rows = SHAPES[width]
     largest = np.zeros((SEEDS, len(KEYS)))
     for seed in range(SEEDS):
         torch.manual_seed(seed)
         model = build(width, model_width=model_width, layers=layers).eval()
-        for weights, seen in maps(model, causal=build is not bert):
-            counts = np.minimum(seen + np.arange(weights.shape[-2]), weights.shape[-1])
-            bins = np.searchsorted(KEYS, counts, side="right") - 1
-            most = weights.max(axis=(0, 1, 3))
-            np.maximum.at(largest[seed], bins[bins >= 0], most[bins >= 0])
+        for weights in maps(model, causal=build is not bert, rows=rows):
+            see(weights, largest[seed])
     return np.quantile(largest, LEVEL, axis=0)
 
 
-def maps(model: transformers.PreTrainedModel, *, causal: bool) -> Maps:
+def see(weights: np.ndarray, largest: np.ndarray) -> None:
+    """Keep the largest shares of maps [texts, H, rows, keys] by the keys that a row sees, [len(KEYS)]."""
+    bins = np.searchsorted(KEYS, np.count_nonzero(weights[0, 0], axis=-1), side="right") - 1
+    most = weights.max(axis=(0, 1, 3))
+    np.maximum.at(largest, bins[bins >= 0], most[bins >= 0])
+
+
+def maps(model: transformers.PreTrainedModel, *, causal: bool, rows: int) -> Iterator[np.ndarray]:
     """Every layer's maps of random tokens; a causal row sees a key more than the row before, another row all."""
     for length in KEYS[-1:] if causal else KEYS:
-        texts = max(1, ROWS // length) if not causal else 8
+        texts = rows // 32 if causal else max(1, rows // length)
         ids = torch.randint(model.config.vocab_size, (texts, length))
         for layer in model(input_ids=ids, output_attentions=True).attentions:
-            yield layer.numpy(), 1 if causal else length
+            yield layer.numpy()
 
 
 # --- which cells are told --------------------------------------------------------------------------------------------

@@ -109,6 +109,9 @@ def grid(roles: Grid) -> str:
         return "Each token sees only one token here, so every head gives it all of its attention."
     if roles.short:
         return "This text is too short to show what a head does."
+    if roles.random:
+        every = "The only head has" if roles.heads == 1 else f"All {roles.heads} heads have"
+        return f"{every} random weights: what they look at is chance."
     if roles.by_chance:
         every = "The only head spreads its" if roles.heads == 1 else f"All {roles.heads} heads spread their"
         return f"{every} attention as random weights would."
@@ -319,6 +322,8 @@ def _role(role: Role, name: str, attention: str, *, short: bool) -> str:
         case "alone":
             whole = f"the whole text is {token(role.tokens[0])}" if role.tokens else "each token sees only itself"
             return f"{name} has no choice: {whole}, so all of its attention stays there."
+        case "random":
+            return f"{name} has random weights, so what it looks at is chance."
         case "chance":
             return f"{name} spreads its attention as random weights would: no token gets more than chance gives it."
         case "broad":
