@@ -1,4 +1,4 @@
-"""Which share of its attention a query gives to one key where no training chose it, and which cells are told.
+"""Measures which share a query gives to one key where no training chose it, and which cells are told.
 
     python tests/benchmarks/chance.py table
     python tests/benchmarks/chance.py cells minilm,mini-gpt TEXTS CELLS
@@ -50,6 +50,7 @@ def main() -> None:
     cells.add_argument("models")
     cells.add_argument("texts", type=Path)
     cells.add_argument("out", type=Path)
+    cells.add_argument("--heads-of", type=Path, help="read the heads whose cells this file has, not the first ones")
     compared = tasks.add_parser("compare")
     compared.add_argument("old", type=Path)
     compared.add_argument("new", type=Path)
@@ -64,7 +65,9 @@ def main() -> None:
         print("}")
     elif chosen.task == "cells":
         texts = [line for line in chosen.texts.read_text(encoding="utf-8").splitlines() if line.strip()]
-        every = named_by_random(texts) if chosen.models == "random" else named_by(chosen.models.split(","), texts)
+        others = json.loads(chosen.heads_of.read_text(encoding="utf-8")) if chosen.heads_of else []
+        of = {(row["model"], row["text"]): row["cell"] for row in others}
+        every = named_by_random(texts) if chosen.models == "random" else named_by(chosen.models.split(","), texts, of)
         chosen.out.write_text(json.dumps(list(every), ensure_ascii=False, indent=0), encoding="utf-8")
     else:
         compare(*(json.loads(path.read_text(encoding="utf-8")) for path in (chosen.old, chosen.new)))
@@ -148,15 +151,17 @@ def maps(model: transformers.PreTrainedModel, *, causal: bool, rows: int) -> Ite
 # --- which cells are told --------------------------------------------------------------------------------------------
 
 
-def named_by(names: list[str], texts: list[str]) -> Iterator[dict[str, Any]]:
-    """The cell of each text's opening sentence in models of the catalogue."""
+def named_by(
+    names: list[str], texts: list[str], of: dict[tuple[str, str], list[Any] | None]
+) -> Iterator[dict[str, Any]]:
+    """The cell of each text's sentence in models of the catalogue; of: (model, text) -> a cell, whose head is read."""
     import inspector
     import models
 
     for name in names:
         loaded = models.load(name)
         for text in texts:
-            yield {"model": name, "text": text, **named(inspector.record(loaded, text))}
+            yield {"model": name, "text": text, **named(inspector.record(loaded, text), of.get((name, text)))}
 
 
 def named_by_random(texts: list[str]) -> Iterator[dict[str, Any]]:
@@ -182,12 +187,15 @@ def named_by_random(texts: list[str]) -> Iterator[dict[str, Any]]:
             yield {"model": f"own {shape}", "text": text, **named(inspector.record(loaded, text))}
 
 
-def named(trace: Any) -> dict[str, Any]:
-    """The cell that the sentence of the first head names, its share and the keys that its query sees; or no cell."""
+def named(trace: Any, of: list[Any] | None = None) -> dict[str, Any]:
+    """The cell that the sentence of the first head names, its share and the keys that its query sees; or no cell.
+
+    of: a cell whose head is read instead.
+    """
     from inspector import head_roles, heads
 
     measures = heads.measure(trace)
-    layer, head = heads.most_telling(measures)
+    layer, head = heads.most_telling(measures) if of is None else of[1:3]
     site = next(site for site in trace.sites if site.layer == layer and site.stream == trace.sites[0].stream)
     read = head_roles.head(heads.with_choice(measures, trace), trace, site, head)
     if not read.opens_with_link or read.link is None:

@@ -1,4 +1,4 @@
-"""What random weights give to one key: the table against models drawn anew, and sentences on untrained models."""
+"""Chance, as random weights give it to one key: the table against models drawn anew, and sentences on untrained models."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def drawn(shape: str, folder: Path, *, seed: int) -> LoadedModel:
 
 
 def opening(trace: Trace) -> head_roles.HeadReading:
-    """What the sentence over the page Attention reads: the head that is open first."""
+    """Read the head that is open first, as the sentence over the page Attention does."""
     measures = heads.measure(trace)
     layer, head = heads.most_telling(measures)
     (site,) = (site for site in trace.sites_of(trace.streams[0]) if (site.layer, site.call) == (layer, 0))
