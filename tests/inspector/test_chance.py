@@ -1,4 +1,4 @@
-"""Chance, as random weights give it to one key: the table against models drawn anew, and sentences on untrained models."""
+"""Chance: the table against models drawn anew, and what sentences say of untrained models."""
 
 from __future__ import annotations
 
