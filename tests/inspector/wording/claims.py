@@ -212,7 +212,7 @@ def has_random_weights(_: re.Match, trace: Trace, __: AttentionSite, ___: np.nda
 
 
 def beyond_chance(trace: Trace, site: AttentionSite, map_: np.ndarray) -> np.ndarray:
-    """Whether a cell is beyond the table of chance: looked up row by row."""
+    """Mark the cells beyond the table of chance, which is looked up row by row."""
     width = trace.record_of(site.layer, site.stream, call=site.call).query.shape[-1] or 64
     shares = chance.SHARES[min((wide for wide in chance.SHARES if wide >= width), default=max(chance.SHARES))]
     beyond = np.zeros(map_.shape, np.bool_)
