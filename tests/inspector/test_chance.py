@@ -83,7 +83,7 @@ def test_a_cell_is_beyond_chance_by_the_keys_that_its_query_sees() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_sentences_on_untrained_models_name_no_cell(shape: str, tmp_path: Path) -> None:
-    """Count sentences with a cell, at most 5 %, with seeds that are not the table's; nearly all models look untrained."""
+    """Count sentences with a cell: at most 5 %, with seeds that are not the table's; nearly all look untrained."""
     named, random, count = 0, 0, 0
     for seed in (101, 102, 103):
         loaded = drawn(shape, tmp_path / str(seed), seed=seed)
