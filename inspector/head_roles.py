@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inspector import heads
+from inspector import chance, heads
+from inspector.chance import FEWEST
 from inspector.text import Named, named
 from inspector.token_links import STRONG, Strongest, TokenLink
 from inspector.trace import recompute
@@ -25,14 +26,13 @@ from inspector.trace import recompute
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.trace import AttentionSite, Trace, WeightBlock
+    from inspector.trace import AttentionRecord, AttentionSite, Trace, WeightBlock
 
 GATHERS = 0.5  # share of all weight on one key, or on punctuation, that is told
 TIMES_EVEN = 1.5  # and how many times the share of even attention it must be at least
 POINTS = 0.5  # mean largest weight of a query between two texts, from which the head is said to point
 READ_CELLS = 2048**2  # cells of a map, beyond which a click would wait for it
 RESTS = ("[SEP]", "[CLS]", "first")  # labels of heads that may still link some words
-FEWEST = 3  # queries with a choice, below which no habit can be told from a single look
 _SHARES = {"[SEP]": "sep", "[CLS]": "cls", "previous": "previous", "next": "next", "self": "self", "first": "first"}
 _MEASURED = {**_SHARES, "induction": "induction", "same word": "word"}
 
@@ -42,13 +42,15 @@ class Role:
     """A description of a whole head by a number.
 
     kind: a label of `heads.label`; or "punctuation", "one key" (a token of the text that takes GATHERS of all weight),
-    "alone" (every query sees one key). Where no such thing stands out, `leads` is False: the kind is then "points"
-    (between two texts: each query has a key of its own), or the largest share of [SEP], [CLS], first, previous, next
-    and self, which reaches no threshold or rests on fewer than FEWEST queries.
-    share: 0..1 of the weight; of "broad" e^H, the keys that even attention of the mean entropy would have; of
-    "points" the mean largest weight of a query. tokens: the tokens that the kind is about, each once. key: the key of
-    "first" and "one key". keys: of "broad" how many there are, of "points" how many different keys are the largest of a
-    query. at: the position of the key that the kind is about, where there is a single one.
+    "alone" (every query sees one key), "random" (the model is known to have random weights), "chance" (no query gives a
+    key more than random weights would, see `inspector.chance`). Where no such thing stands out, `leads` is False: the
+    kind is then "points" (between two texts: each query has a key of its own), or the largest share of [SEP], [CLS],
+    first, previous, next and self, which reaches no threshold or rests on fewer than FEWEST queries.
+    share: 0..1 of the weight; of "random" and "chance" the largest; of "broad" e^H, the keys that even attention of the
+    mean entropy would have; of "points" the mean largest weight of a query.
+    tokens: the tokens that the kind is about, each once. key: the key of "first" and "one key". keys: of "broad" how
+    many there are, of "points" how many different keys are the largest of a query. at: the position of the key that the
+    kind is about, where there is a single one.
     """
 
     kind: str
@@ -98,7 +100,8 @@ class Grid:
     """counts: how many of `heads` heads do what, by label, the most frequent first; the others do no one thing.
 
     tokens: the tokens that [CLS] and [SEP] stand for in this text. short: too few queries have a choice to count
-    anything. alone: none has.
+    anything. alone: none has. by_chance: no head gives a key more than random weights would. random: the model
+    is known to have random weights.
     """
 
     heads: int
@@ -106,10 +109,12 @@ class Grid:
     tokens: Mapping[str, str]
     short: bool = False
     alone: bool = False
+    by_chance: bool = False
+    random: bool = False
 
 
-def grid(chosen: pd.DataFrame, trace: Trace, *, stream: str) -> Grid:
-    """Count what the heads of a stream do; chosen: of `heads.with_choice`."""
+def grid(chosen: pd.DataFrame, trace: Trace, *, stream: str, by_chance: bool = False) -> Grid:
+    """Count what the heads of a stream do; chosen: of `heads.with_choice`; by_chance: whether none is beyond chance."""
     table = chosen[chosen["stream"] == stream]
     counts = heads.label(table).value_counts()
     site = trace.sites_of(stream)[0]
@@ -117,16 +122,17 @@ def grid(chosen: pd.DataFrame, trace: Trace, *, stream: str) -> Grid:
     short = alone or len(site.queries) - heads.first_query_is_alone(trace, site) < FEWEST
     done = {str(name): int(count) for name, count in counts.items() if name != "other" and not short}
     tokens = {name: named[0] for name in ("[CLS]", "[SEP]") if (named := _special(site.keys, name))}
-    return Grid(len(table), done, tokens, short, alone)
+    return Grid(len(table), done, tokens, short, alone, by_chance, chance.is_random(trace))
 
 
 def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -> HeadReading:
     """Read one head; chosen: of `heads.with_choice`.
 
-    The first fact told is the head's label (`heads.label`), where it has one. Else punctuation or one key that takes
-    GATHERS of the weight. Else the strongest link between two words, if it is STRONG. Else the largest share, though it
-    reaches no threshold. Beside a role that says how every token looks (previous, broad, ...) no link is told, and in a
-    map of more than READ_CELLS neither links nor single keys are looked for.
+    A head with random weights, or one that does what such weights would do, has no role but that. Else the first fact
+    told is the head's label (`heads.label`), where it has one. Else punctuation or one key that takes GATHERS of the
+    weight. Else the strongest link between two words, if it is STRONG. Else the largest share, though it reaches no
+    threshold. Beside a role that says how every token looks (previous, broad, ...) no link is told, and a map of more
+    than READ_CELLS is not looked at.
     """
     table = chosen[(chosen["stream"] == site.stream) & (chosen["layer"] == site.layer) & (chosen["head"] == number)]
     table = table[table["call"] == site.call] if "call" in table else table
@@ -137,14 +143,19 @@ def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -
         return HeadReading(site.stream, site.layer, site.call, number, role, None, first_left_out=False, short=True)
     short = choosing < FEWEST
     label = "other" if short else heads.label(table).iloc[0]
-    strongest, map_ = Strongest(trace, site), _Map(site, skipped=int(left_out))
-    looked = label in ("other", *RESTS) and len(site.queries) * len(site.keys) <= READ_CELLS
-    if looked:
-        for block in recompute.bands(trace.record_of_head(site.layer, number, site.stream, call=site.call)):
+    record = trace.record_of_head(site.layer, number, site.stream, call=site.call)
+    strongest, map_ = Strongest(trace, site), _Map(record, skipped=int(left_out))
+    random, looked = chance.is_random(trace), len(site.queries) * len(site.keys) <= READ_CELLS
+    links = label in ("other", *RESTS) and not random
+    for block in recompute.bands(record) if looked else ():
+        map_.see(block)
+        if links:
             strongest.see(block)
-            map_.see(block)
     special = (trace.encoding if site.stream == "cross" else trace.read_by(site.stream)).special
-    role = _role(row, label, site, map_ if looked else None, special)
+    if looked and not short and (random or not map_.beyond_chance):
+        role = Role("random" if random else "chance", max(map_.largest))
+    else:
+        role = _role(row, label, site, map_ if looked else None, special)
     return HeadReading(
         site.stream,
         site.layer,
@@ -160,11 +171,14 @@ def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -
 class _Map:
     """Sums over a head's map, from its blocks: what each key receives, and the largest weight of each query.
 
-    skipped: the first queries, which do not count.
+    skipped: the first queries, which do not count. beyond_chance: whether some query gives a key more than random
+    weights would.
     """
 
-    def __init__(self, site: AttentionSite, *, skipped: int) -> None:
-        self.received = np.zeros(len(site.keys))
+    def __init__(self, record: AttentionRecord, *, skipped: int) -> None:
+        self.beyond_chance = False
+        self._width = record.query.shape[-1]
+        self.received = np.zeros(len(record.site.keys))
         self.largest: list[float] = []
         self.peaks: list[int] = []
         self._skipped = skipped
@@ -172,6 +186,7 @@ class _Map:
     def see(self, block: WeightBlock) -> None:
         """Look at a block of the head (H = 1)."""
         rows = block.shares[0, max(0, self._skipped - block.queries.start) :]
+        self.beyond_chance |= bool(chance.beyond(rows, width=self._width).any())
         self.received[block.keys] += rows.sum(axis=0, dtype=np.float64)
         self.largest += rows.max(axis=1).tolist()
         self.peaks += (rows.argmax(axis=1) + block.keys.start).tolist()

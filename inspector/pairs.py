@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inspector import head_distances
+from inspector import chance, head_distances
 from inspector.head_distances import HeadDistances
 from inspector.information import shares
 from inspector.text import Named, named
@@ -26,7 +26,8 @@ class MapPair:
 
     moved: the share of a query's weight that lies on other keys, 1/2 sum_j |a - b| of rows that sum to 1, mean over
     queries, 0..1; queries without weight on these keys in either are left out. query, key: the cell in which the maps
-    differ most, with its weights `a` and `b`.
+    differ most, with its weights `a` and `b`, among those in which one of them is beyond chance, where there are such.
+    by_chance: there are none: each map spreads its weights as random weights would.
     """
 
     moved: float
@@ -34,6 +35,7 @@ class MapPair:
     key: Named
     a: float
     b: float
+    by_chance: bool
 
     @property
     def equal(self) -> bool:
@@ -69,13 +71,17 @@ class PairedHeads:
     among: bool
 
 
-def pair(a: Array, b: Array, *, queries: Sequence[str], keys: Sequence[str]) -> MapPair:
-    """Read two maps [queries, keys] between the same tokens or words."""
-    row, column = np.unravel_index(np.abs(a - b).argmax(), a.shape)
+def pair(a: Array, b: Array, *, queries: Sequence[str], keys: Sequence[str], width: int = 0) -> MapPair:
+    """Read two maps [queries, keys] between the same tokens or words; width: of the heads, see `chance.beyond`."""
+    told = chance.beyond(a, width=width) | chance.beyond(b, width=width)
+    apart = np.abs(a - b)
+    among = np.where(told, apart, 0)
+    row, column = np.unravel_index((among if among.any() else apart).argmax(), a.shape)
     both = (a.sum(axis=-1) > 0) & (b.sum(axis=-1) > 0)
     moved = np.abs(shares(a[both]) - shares(b[both])).sum(axis=-1).mean() / 2 if both.any() else 1.0
     cell = int(row), int(column)
-    return MapPair(float(moved), named(queries, cell[0]), named(keys, cell[1]), float(a[cell]), float(b[cell]))
+    query, key = named(queries, cell[0]), named(keys, cell[1])
+    return MapPair(float(moved), query, key, float(a[cell]), float(b[cell]), by_chance=not told.any())
 
 
 def heads(distances: CrossDistances | HeadDistances) -> PairedHeads:

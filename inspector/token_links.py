@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from inspector import chance
 from inspector.heads import END_TOKENS, START_TOKENS, is_punctuation
 from inspector.text import Named, named
 from inspector.trace import recompute
@@ -53,13 +54,14 @@ def of_every_head(trace: Trace, *, stream: str, query: int, key: int) -> Mapping
 class Strongest:
     """Collects the strongest links between two different words of a text, from a head's blocks as they come.
 
-    Special tokens, punctuation, the query itself and the pieces of its own word are no links. Within a text a link that
-    reaches beyond the neighbours goes before one that does not, where it is STRONG: every head has some of the second
-    kind.
+    Special tokens, punctuation, the query itself and the pieces of its own word are no links, nor is a share that
+    random weights would give too (`inspector.chance`). Within a text a link that reaches beyond the neighbours goes
+    before one that does not, where it is STRONG: every head has some of the second kind.
     """
 
     def __init__(self, trace: Trace, site: AttentionSite) -> None:
         self._site = site
+        self._width = trace.record_of(site.layer, site.stream, call=site.call).query.shape[-1]
         self._between = site.stream == "cross"
         read = trace.read_by(site.stream)
         source = trace.encoding if self._between else read
@@ -78,7 +80,7 @@ class Strongest:
     def see(self, block: WeightBlock) -> None:
         """Look at a block of the head (H = 1)."""
         rows, columns = (np.arange(side.start, side.stop) for side in (block.queries, block.keys))
-        allowed = self._queries[rows][:, None] & self._keys[columns]
+        allowed = self._queries[rows][:, None] & self._keys[columns] & chance.beyond(block.shares[0], width=self._width)
         apart = allowed
         if not self._between:
             allowed = allowed & (self._query_words[rows][:, None] != self._key_words[columns])
@@ -96,7 +98,7 @@ class Strongest:
     def result(self, trace: Trace, head: int) -> TokenLink | None:
         """Choose the link to tell: of the strongest, the first in which no other head is stronger, if it is STRONG.
 
-        Else the strongest; None where the text has no two words to link.
+        Else the strongest; None where no link between two words is beyond chance.
         """
         far, every = self._links[True], self._links[False]
         chosen = far if far and far[0][0] >= STRONG else every

@@ -92,20 +92,6 @@ class Atlas:
         offsets: NDArray[np.float64] = self.statistics.mean[[NAMES.index(name) for name in names], place]
         return offsets
 
-    def below(self, measure: str, place: int, value: float) -> tuple[float, float]:
-        """The shares of texts in which a head's measure is surely smaller, and surely larger, than a value: 0..1 each.
-
-        The texts of lower, and of higher, bins of the histogram are counted; the texts of the value's own bin are
-        neither. NaN where no text has the measure.
-        """
-        number = NAMES.index(measure)
-        counts = self.statistics.histogram[number, place]
-        bin = int(np.searchsorted(measures.find(measure).edges[1:-1], value, side="right"))
-        total = int(counts.sum())
-        if not total:
-            return float("nan"), float("nan")
-        return float(counts[:bin].sum() / total), float(counts[bin + 1 :].sum() / total)
-
     def examples(self, measure: str, place: int) -> pd.DataFrame:
         """The texts in which a head's measure is largest: text (id), value; strongest first."""
         table = self._examples

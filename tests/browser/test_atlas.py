@@ -24,7 +24,6 @@ def test_from_a_head_to_its_example_in_attention_and_back(page: Page, server: Se
     expect(page).to_have_title("Attention · Headlight")
     rests(page)
     expect(page.get_by_text("Layer 0, head 2").first).to_be_visible()
-    expect(page.get_by_text("than in").first).to_be_visible()
     assert "query=" in page.url, "the pair is pinned"
     page.go_back()
     rests(page)

@@ -11,14 +11,17 @@ from inspector.atlas.opened import Atlas
 
 SAID = ("self", "previous", "next", "first", "cls", "sep", "punctuation", "confidence")
 """The measures that are looked at: shares over every query. Entropy and distance grow with the text's length."""
-UNUSUAL = 0.9  # of all texts
+ROUNDING = 1e-5  # share: what another processor may change
+LIKE = 1.5  # times as long, or as short, at most: the share of one token falls with the length
+FEWEST = 30  # texts of like length, below which nothing is compared
+UNUSUAL = 0.975  # of the texts: eight measures are looked at, to both sides
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A head's measure on a text, and the share of an atlas's texts in which it is surely smaller, or surely larger.
+    """A head's measure on a text, and the share of an atlas's texts of like length with less of it, or with more.
 
-    texts: how many have the measure. share: 0..1, of the texts with less where `more`, else of the texts with more.
+    texts: how many there are. share: 0..1, of the texts with less where `more`, else of the texts with more.
     """
 
     measure: Measure
@@ -27,25 +30,22 @@ class Standing:
     more: bool
     texts: int
 
-    @property
-    def unusual(self) -> bool:
-        """True where the text lies beyond nine texts in ten."""
-        return self.share >= UNUSUAL
 
+def most_unusual(atlas: Atlas, place: int, numbers: Mapping[str, float], *, tokens: int) -> Standing | None:
+    """Find the measure by which a text is farthest out for a head; the first of equals.
 
-def most_unusual(atlas: Atlas, place: int, numbers: Mapping[str, float]) -> Standing | None:
-    """Find the measure by which a text is farthest out for a head; the first of equals, None where none is known.
-
-    place: the head's row in the atlas. numbers: the measures of `inspector.heads.measure` on the text.
+    None where no measure is UNUSUAL, or where too few of the texts that the atlas keeps as a sample of all are about as
+    long. place: the head's row in the atlas. numbers: the measures of `inspector.heads.measure` on the text. tokens:
+    how many it has.
     """
     best: Standing | None = None
     for name in SAID:
-        value = float(numbers[name])
-        less, more = atlas.below(name, place, value)
-        if isnan(value) or isnan(less):
+        value, sample = float(numbers[name]), atlas.sample(name, place)
+        others = sample["value"][sample["tokens"].between(tokens / LIKE, tokens * LIKE)]
+        if isnan(value) or len(others) < FEWEST:
             continue
-        measure, share = find(name), max(less, more)
-        texts = int(atlas.statistics.histogram[atlas.manifest.measures.index(name), place].sum())
-        if best is None or share > best.share:
-            best = Standing(measure, value, share, less >= more, texts)
+        less, more = float((others < value - ROUNDING).mean()), float((others > value + ROUNDING).mean())
+        share = max(less, more)
+        if share >= UNUSUAL and (best is None or share > best.share):
+            best = Standing(find(name), value, share, less >= more, len(others))
     return best

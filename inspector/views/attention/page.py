@@ -134,7 +134,7 @@ def explorer() -> None:
                 files=places.line,
             )
     with places.line:
-        recording_notes.badge(trace.model)
+        recording_notes.badge(trace.model, trace)
         if rolled:
             head_line.draw(rollout.title(trace, stream=stream, token=token))
         elif which.name:

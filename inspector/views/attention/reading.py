@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from inspector import head_roles as read
@@ -23,7 +24,9 @@ def head(trace: Trace, site: AttentionSite, number: int) -> read.HeadReading:
 
 def grid(trace: Trace, stream: str) -> read.Grid:
     """Read all heads of a stream."""
-    return caching.cached((trace.key, "grid read", stream), lambda: read.grid(chosen(trace), trace, stream=stream))
+    by_chance = overview.by_chance(trace, stream=stream)
+    make = partial(read.grid, chosen(trace), trace, stream=stream, by_chance=by_chance)
+    return caching.cached((trace.key, "grid read", stream), make)
 
 
 def wishes(trace: Trace, stream: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def draw(inspected: Inspected, numbers: pd.Series[float], *, site: AttentionSite, head: int) -> None:
-    """Say by what the head is most unusual on this text; nothing where no atlas of the model is at hand."""
+    """Say by what the head is most unusual on this text; nothing where it is not, or no atlas is at hand."""
     from inspector.atlas.reading.standing import most_unusual
 
     shelf = _shelf(inspected)
@@ -26,7 +26,7 @@ def draw(inspected: Inspected, numbers: pd.Series[float], *, site: AttentionSite
         return
     atlas = shelf.atlases[0]
     place = atlas.place(layer=site.layer, head=head, stream=site.stream, call=site.call)
-    standing = most_unusual(atlas, place, numbers.to_dict())
+    standing = most_unusual(atlas, place, numbers.to_dict(), tokens=len(inspected.trace.tokens))
     if standing is not None:
         start, end = (
             next((key for key in site.keys if key in names), names[0]) for names in (START_TOKENS, END_TOKENS)

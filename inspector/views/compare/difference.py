@@ -40,7 +40,8 @@ class PanelDifference:
     @property
     def sentence(self) -> str:
         """The page's sentence: how far the two maps differ, and where most."""
-        read = pairs.pair(*self.maps, queries=self.apart.queries, keys=self.apart.keys)
+        width = max(panel.record.query.shape[-1] for panel in (self.a, self.b))
+        read = pairs.pair(*self.maps, queries=self.apart.queries, keys=self.apart.keys, width=width)
         same_model = self.a.model == self.b.model
         a, b = (
             f"{side.name} ({side.place})" if same_model else f"{side.name} ({plain(side.model)}, {side.place})"

@@ -278,7 +278,7 @@ def choose(
         return None
     with place:
         site, number = _place(name, trace, stream, opened)
-    recording_notes.badge(model)
+    recording_notes.badge(model, trace)
     if text.strip():
         st.caption(wording.own_text(text=plain(_beginning(text)), name=name))
     if text.strip() and trace.cut is not None:

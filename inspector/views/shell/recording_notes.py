@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.text import plain
-from inspector.views.shell import available_models, loaded_models, variants
+from inspector.views.shell import available_models, loaded_models, overview, variants
 from inspector.wording import exactness as badge_words
 from inspector.wording import shell as shell_words
 from inspector.wording import switches as words
@@ -28,6 +28,8 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
         facts, redrawn = loaded_models.facts(chosen.model), _redrawn(chosen.model)
         share = "" if redrawn is None else f", {words.weights(trained=facts.card.trained, redrawn=redrawn)}"
         st.caption(badge_words.placed(seen=facts.how_recorded, where=facts.placed, share=share))
+    if looks_untrained(trace):
+        _looks_untrained()
     title, help = badge_words.title(checked), str(checked)
     if not checked.holds:
         st.badge(title, icon=":material/warning:", color="red", help=help)
@@ -56,6 +58,8 @@ def warn(trace: Trace, *, weights: bool) -> None:
     changed = variants.is_variant(trace.model)
     if weights and not changed and not available_models.trained(trace.model):
         sentences.append("Untrained: this model's weights are random, so what it shows means nothing.")
+    if weights and looks_untrained(trace):
+        sentences.append(f"{shell_words.LOOKS_UNTRAINED}. {shell_words.LOOKS_UNTRAINED_HELP}")
     if sentences:
         st.warning(" ".join(sentences), icon=":material/warning:")
     if weights and changed:
@@ -67,11 +71,28 @@ def untrained() -> None:
     st.badge(shell_words.UNTRAINED, icon=":material/casino:", color="orange", help=shell_words.UNTRAINED_HELP)
 
 
-def badge(id: str) -> None:
-    """Say at a picture what the weights of its model are, unless they are as they were trained."""
+def looks_untrained(trace: Trace) -> bool:
+    """Return True where all heads of a model that is not known to be random do what random weights would do."""
+    known = variants.is_variant(trace.model) or not available_models.trained(trace.model)
+    return not known and overview.of(trace).looks_untrained
+
+
+def _looks_untrained() -> None:
+    st.badge(
+        shell_words.LOOKS_UNTRAINED, icon=":material/casino:", color="orange", help=shell_words.LOOKS_UNTRAINED_HELP
+    )
+
+
+def badge(id: str, trace: Trace | None = None) -> None:
+    """Say at a picture what the weights of its model are, unless they are as they were trained.
+
+    trace: of the text that the picture shows, for what its heads look like.
+    """
     if not variants.is_variant(id):
         if not available_models.trained(id):
             untrained()
+        elif trace is not None and looks_untrained(trace):
+            _looks_untrained()
         return
     changes, trained, redrawn = variants.changes(id), available_models.trained(id), _redrawn(id)
     kept = words.weights(trained=trained, redrawn=redrawn).capitalize()

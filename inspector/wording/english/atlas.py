@@ -32,15 +32,15 @@ _GIVES = {**GIVES, "confidence": "to each query's strongest key"}
 
 
 def standing(place: Standing, *, start: str, end: str) -> str:
-    """Say where a head's text lies: "It gives 83 % to [SEP] here: more than in 97 % of 4,078 texts.".
+    """Say by what a head is unusual: "It gives 83 % to [SEP] here, more than in any of 52 texts of like length.".
 
     start, end: how the model calls its start and end tokens.
     """
     goes = _GIVES[place.measure.name].replace("[CLS]", start).replace("[SEP]", end)
-    part = f"{floor(place.share * 100)} % of {count_of(place.texts, 'text')}"
-    gives = f"This head gives {share(place.value)} {goes} here"
-    clause = f"{gives}: {'more' if place.more else 'less'} than in {part}"
-    return f"{clause}." if place.unusual else f"{clause}, which is nothing unusual."
+    part = "any" if place.share == 1 else f"{floor(place.share * 100)} %"
+    more = "more" if place.more else "less"
+    texts = f"{part} of {count_of(place.texts, 'text')} of like length"
+    return f"Unusual for this head: it gives {share(place.value)} {goes} here, {more} than in {texts}."
 
 
 _REST = {

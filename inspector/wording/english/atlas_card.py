@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 GIVES = {
     "self": "to the token itself",
-    "previous": "to the token before",
+    "previous": "to the previous token",
     "next": "to the next token",
     "first": "to the first token",
     "cls": "to [CLS]",

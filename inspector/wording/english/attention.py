@@ -105,11 +105,17 @@ def entropy_about(*, tokens: int, relative: float) -> str:
 
 
 def grid(roles: Grid) -> str:
-    """Say what the heads do: "21 of 72 heads rest on [CLS] and 9 look one token back; 42 show no one pattern."."""
+    """Say what the heads do: "21 of 72 heads rest on [CLS] and 9 look one token back; 42 mix several patterns."."""
     if roles.alone:
         return "Each token sees only one token here, so every head gives it all of its attention."
     if roles.short:
         return "This text is too short to show what a head does."
+    if roles.random:
+        every = "The only head has" if roles.heads == 1 else f"All {roles.heads} heads have"
+        return f"{every} random weights: what they look at is chance."
+    if roles.by_chance:
+        every = "The only head spreads its" if roles.heads == 1 else f"All {roles.heads} heads spread their"
+        return f"{every} attention as random weights would."
     if not roles.counts:
         none = "The only head shows no" if roles.heads == 1 else f"None of the {roles.heads} heads shows one"
         return f"{none} plain pattern on this text."
@@ -118,7 +124,7 @@ def grid(roles: Grid) -> str:
         does = DO[name][count > 1].format(token(roles.tokens[name]) if name in roles.tokens else "")
         parts.append(f"{count if parts else heads_of(count, roles.heads)} {does}")
     rest = roles.heads - sum(roles.counts.values())
-    others = f"; {rest} {'shows' if rest == 1 else 'show'} no one pattern" if rest else ""
+    others = f"; {rest} {'mixes' if rest == 1 else 'mix'} several patterns" if rest else ""
     sentence = f"{listed(parts)}{others}."
     return sentence[0].upper() + sentence[1:]
 
@@ -135,12 +141,12 @@ def also(reading: HeadReading) -> str:
     """Say what else there is to a head, in one sentence; empty where there is nothing to add."""
     role, link = reading.role, reading.link
     if reading.opens_with_link:
-        clause = _goes(role, _attention(reading))
-        return f"{clause[0].upper()}{clause[1:]}."
+        attention = _attention(reading, its="this head's attention")
+        return f"Over the whole text, {_goes(role, attention)}."
     if link is None or link.key == role.key:
         return ""
     if link.weight < STRONG:
-        return f"Its strongest link between two words: {_link(link, reading.stream)}."
+        return f"Its strongest link beyond chance: {_link(link, reading.stream)}."
     return f"Where it looks elsewhere: {_link(link, reading.stream)}."
 
 
@@ -311,12 +317,16 @@ def colours_help(*, most: int) -> str:
 
 def _role(role: Role, name: str, attention: str, *, short: bool) -> str:
     if not role.leads:
-        none = "has too short a text for a pattern" if short else "shows no one pattern"
+        none = "has too short a text for a pattern" if short else "mixes several patterns"
         return f"{name} {none}: {_goes(role, attention)}."
     match role.kind:
         case "alone":
             whole = f"the whole text is {token(role.tokens[0])}" if role.tokens else "each token sees only itself"
             return f"{name} has no choice: {whole}, so all of its attention stays there."
+        case "random":
+            return f"{name} has random weights, so what it looks at is chance."
+        case "chance":
+            return f"{name} spreads its attention as random weights would: no token gets more than chance gives it."
         case "broad":
             keys = f"{role.share:.0f} of the {role.keys}"
             return f"{name} spreads its attention broadly: about as evenly as over {keys} tokens."
@@ -366,8 +376,8 @@ def _target(role: Role) -> str:
     return named(role.key) if role.key is not None else listed([token(text) for text in role.tokens], "or")
 
 
-def _attention(reading: HeadReading) -> str:
-    return "the attention of all tokens but the first" if reading.first_left_out else "its attention"
+def _attention(reading: HeadReading, *, its: str = "its attention") -> str:
+    return "the attention of all tokens but the first" if reading.first_left_out else its
 
 
 def _link(link: TokenLink, stream: str, proof: str = "") -> str:

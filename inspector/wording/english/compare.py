@@ -33,6 +33,8 @@ def pair(difference: MapPair, *, a: str, b: str) -> str:
     """Say how far two maps differ and where most; a, b: names of the maps, "A (layer 1, head 7)"."""
     if difference.equal:
         return f"{a} and {b} are equal on this text: every weight is the same."
+    if difference.by_chance:
+        return f"{a} and {b} both spread their attention as random weights would, so no difference is told."
     alike = next((words for most, words in _ALIKE if difference.moved < most), "mostly different keys")
     return (
         f"{a} and {b} look at {alike}: on average {percent(difference.moved)} of a query's weight lies elsewhere. "

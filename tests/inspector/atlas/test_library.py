@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from math import isnan
 from pathlib import Path
 
 import pytest
@@ -81,18 +80,31 @@ def test_a_variant_has_none(kept: Path, minilm: models.LoadedModel, small: atlas
     assert library.of(replace(minilm, card=replace(minilm.card, redrawn=0.2))) == library.Shelf(())
 
 
-def test_the_most_unusual_number_is_farther_out_than_all_others(minilm: models.LoadedModel, small: atlas.Atlas) -> None:
-    measured = heads.measure(probe.record(minilm, "Yes yes yes yes yes yes."))
-    for place in (2, 30, 71):
-        numbers = measured.iloc[place].to_dict()
-        found = most_unusual(small, place, numbers)
-        assert found is not None
-        shares = [max(small.below(name, place, numbers[name])) for name in SAID]
-        assert found.share == max(share for share in shares if not isnan(share))
-        sentence = said.standing(found, start="[CLS]", end="[SEP]")
-        assert (
-            f"{'more' if found.more else 'less'} than in {int(found.share * 100)} % of {found.texts} texts" in sentence
-        )
+def test_a_number_is_unusual_among_texts_of_like_length_or_not_told(minilm: models.LoadedModel) -> None:
+    shipped = atlas.open(library.SHIPPED / "minilm")
+    trace = probe.record(minilm, "Yes yes yes yes yes yes yes yes yes yes.")
+    measured, told = heads.measure(trace), set()
+    length = {id: len(probe.record(minilm, shipped.texts[id].text).tokens) for id in shipped.sample("sep", 0)["text"]}
+    like = [id for id, tokens in length.items() if 2 / 3 * len(trace.tokens) <= tokens <= 1.5 * len(trace.tokens)]
+    assert 30 <= len(like) < len(length)
+    for place in range(72):
+        numbers, shares = measured.iloc[place].to_dict(), {}
+        for name in SAID:
+            sample = shipped.sample(name, place).set_index("text")["value"]
+            values = sample[[id for id in like if id in sample.index]]
+            for more in (True, False):
+                beyond = values < numbers[name] - 1e-5 if more else values > numbers[name] + 1e-5
+                shares[name, more] = beyond.mean() if len(values) >= 30 else 0.0
+        found = most_unusual(shipped, place, numbers, tokens=len(trace.tokens))
+        assert (found is None) == (max(shares.values()) < 0.975), place
+        if found is not None:
+            assert found.share == shares[found.measure.name, found.more] == max(shares.values())
+            part = "any" if found.share == 1 else f"{int(found.share * 100)} %"
+            end = f"{'more' if found.more else 'less'} than in {part} of {found.texts} texts of like length."
+            assert said.standing(found, start="[CLS]", end="[SEP]").endswith(end)
+        told.add(found is None)
+    assert told == {True, False}
+    assert most_unusual(shipped, 0, measured.iloc[0].to_dict(), tokens=500) is None  # no text of the sample is as long
 
 
 @pytest.mark.parametrize("id", library.shipped())

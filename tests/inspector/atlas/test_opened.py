@@ -25,24 +25,6 @@ def numbers(made: atlas.Atlas) -> dict[str, np.ndarray]:
     return {name: np.concatenate([np.stack(table[name].to_pylist()) for table in tables]) for name in NAMES}
 
 
-def test_below_counts_texts_of_lower_and_of_higher_bins(small: atlas.Atlas) -> None:
-    every = numbers(small)
-    for name in ("previous", "sep", "entropy", "distance", "induction"):
-        for place in (0, 7, 71):
-            values = every[name][:, place]
-            known = values[~np.isnan(values)]
-            for value in [*known, 0.0, 0.5, 1.0]:
-                less, more = small.below(name, place, float(value))
-                assert less <= (known < value).mean() + 1e-12
-                assert more <= (known > value).mean() + 1e-12
-    assert small.below("previous", 0, -1.0)[0] == 0
-    assert small.below("previous", 0, 2.0)[1] == 0
-
-
-def test_below_is_not_a_number_where_no_text_has_the_measure(small: atlas.Atlas) -> None:
-    assert np.isnan(small.below("to_unknown", 0, 0.5)).all()
-
-
 def test_means_are_those_of_the_texts(small: atlas.Atlas) -> None:
     every, table = numbers(small), small.table()
     for name in ("entropy", "previous", "offset_-5", "part_2", "norm_sep"):

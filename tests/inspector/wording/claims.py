@@ -12,12 +12,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from inspector import chance
 from inspector.text import token
 from inspector.trace import AttentionSite, Trace
 
 FRACTIONS = {"a quarter": 1 / 4, "a third": 1 / 3, "half": 1 / 2, "two thirds": 2 / 3, "three quarters": 3 / 4}
 SHARE = r"(a quarter|a third|half|two thirds|three quarters|over 99 %|nearly all|under 1 %|\d+ %)"
-OF = r"of (its attention|the attention of all tokens but the first)"
+OF = r"of (its attention|this head's attention|the attention of all tokens but the first)"
 OF_NEIGHBOURS = r"of (the attention of all tokens but the (?:first|last))"
 TOKEN = r"(another |the \d+\w\w )?(`+ ?.+? ?`+)"
 LINK = rf"(to write )?{TOKEN}(?: it)? gives {SHARE} of its attention to {TOKEN}(, more than any other head does)?"
@@ -28,9 +29,11 @@ def check(sentence: str, trace: Trace, site: AttentionSite, head: int) -> None:
     name = f"{site.name.capitalize()}, head {head}"
     rest = re.fullmatch(rf"(?:{re.escape(name)}:? )?(.*)\.", sentence, re.DOTALL)
     assert rest, sentence
-    claim = re.sub(r"^(Where it looks elsewhere|Its strongest link between two words): ", "", rest[1])
+    claim = re.sub(
+        r"^(Where it looks elsewhere: |Its strongest link beyond chance: |Over the whole text, )", "", rest[1]
+    )
     strongest = "Its strongest link" in sentence
-    claim = re.sub(r"^(shows no one pattern|has too short a text for a pattern): ", "", claim)
+    claim = re.sub(r"^(mixes several patterns|has too short a text for a pattern): ", "", claim)
     claim = claim[0].lower() + claim[1:]
     map_ = trace.attention(layer=site.layer, head=head, stream=site.stream, call=site.call).astype(np.float64)
     for pattern, holds in PATTERNS.items():
@@ -83,7 +86,7 @@ def link(found: re.Match, trace: Trace, site: AttentionSite, map_: np.ndarray) -
                 )
                 for other in trace.sites_of(site.stream)
             ]
-            if not most or max(others) < map_[i, j]:
+            if beyond_chance(trace, site, map_)[i, j] and (not most or max(others) < map_[i, j]):
                 return True
     return False
 
@@ -105,8 +108,9 @@ def is_strongest(found: re.Match, trace: Trace, site: AttentionSite, map_: np.nd
     def word(name: str, special: bool) -> bool:
         return not special and name not in ("[CLS]", "[SEP]", "<s>", "</s>") and not marks(name)
 
+    told = beyond_chance(trace, site, map_)
     return not any(
-        map_[i, j] > 0.26 or (map_[i, j] > 0.006 + percent(found[4]))
+        told[i, j] and (map_[i, j] > 0.26 or map_[i, j] > 0.006 + percent(found[4]))
         for i in range(len(map_))
         for j in range(len(source))
         if word(names[i], site.stream != "cross" and own.special[i])
@@ -199,6 +203,25 @@ def alone(_: re.Match, __: Trace, site: AttentionSite, map_: np.ndarray) -> bool
     return bool(((map_ > 0).sum(axis=1) == 1).all())
 
 
+def by_chance(_: re.Match, trace: Trace, site: AttentionSite, map_: np.ndarray) -> bool:
+    return not beyond_chance(trace, site, map_).any()
+
+
+def has_random_weights(_: re.Match, trace: Trace, __: AttentionSite, ___: np.ndarray) -> bool:
+    return trace.model in ("own-encoder", "own-decoder", "own-encoder-decoder")
+
+
+def beyond_chance(trace: Trace, site: AttentionSite, map_: np.ndarray) -> np.ndarray:
+    """Mark the cells beyond the table of chance, which is looked up row by row."""
+    width = trace.record_of(site.layer, site.stream, call=site.call).query.shape[-1] or 64
+    shares = chance.SHARES[min((wide for wide in chance.SHARES if wide >= width), default=max(chance.SHARES))]
+    beyond = np.zeros(map_.shape, np.bool_)
+    for i, row in enumerate(map_):
+        most = [share for keys, share in zip(chance.KEYS, shares, strict=True) if keys <= (row > 0).sum()]
+        beyond[i] = row > (most[-1] if most else 1)
+    return beyond
+
+
 NAMED = r"(?P<tokens>(?:the first token, |the \d+\w\w )?`.*`(?: and other marks)?)"
 PATTERNS = {
     LINK: link,
@@ -215,6 +238,8 @@ PATTERNS = {
     rf"stays within the word: where a word is in pieces, each piece gives {SHARE} of its attention to the others, on "
     "average": same_word,
     r"has no choice: .*, so all of its attention stays there": alone,
+    r"spreads its attention as random weights would: no token gets more than chance gives it": by_chance,
+    r"has random weights, so what it looks at is chance": has_random_weights,
 }
 
 
@@ -271,9 +296,15 @@ def check_grid(sentence: str, trace: Trace, stream: str) -> None:
         assert sentence.startswith(f"None of the {len(every)} heads ")
         assert set(count) == {""}
         return
+    if sentence.endswith("heads have random weights: what they look at is chance."):
+        assert trace.model.startswith("own-")
+        return
+    if sentence.endswith(" as random weights would."):
+        assert not any(beyond_chance(trace, *one).any() for one in every)
+        return
     said, _, rest = sentence.removesuffix(".").partition("; ")
     assert (int(rest.split()[0]) if rest else 0) == count.pop("", 0)
-    assert rest.endswith(("shows no one pattern", "show no one pattern", ""))
+    assert rest.endswith(("mixes several patterns", "mix several patterns", ""))
     parts = re.split(r", | and (?=\d)", said)
     assert re.search(r"\d+ of (\d+) heads", parts[0])[1] == str(len(every))
     told = {}
