@@ -1,4 +1,4 @@
-"""Where the content of old links stands now: a table, and the address that an old link becomes.
+"""Addresses of old links: a table of what moved where, and the address that an old link becomes.
 
     moved.address("scores", {"section": "Importance", "head": "3"})
     # ("what_if", {"head": "3", "part": "Leave each out"})

@@ -81,7 +81,7 @@ class Sections:
 
     @property
     def below(self) -> tuple[Section | Group, ...]:
-        """What the bar offers: all but the section above it."""
+        """Offers of the bar: all but the section above it."""
         return tuple(one for one in self.bar if one.id != self.opening)
 
     def need_of(self, section: Section) -> Need | None:

@@ -1,4 +1,4 @@
-"""What a reader meets on each page's first screen, at 1440 x 900: words, controls, and how much of the picture.
+"""The first screen of each page at 1440 x 900: words, controls, and how much of the picture.
 
     python tests/browser/first_screen.py [--beside a checkout]
 
