@@ -24,7 +24,7 @@ def test_guess_answer_see_it_on_its_page_and_back(page: Page, server: Server) ->
     assert box["y"] + 300 < 900, "the picture is above the fold"
     page.get_by_role("link", name="See it on Scores").click()
     expect(page).to_have_title("Scores · Headlight")
-    expect(page.get_by_role("radio", name="Queries and keys")).to_have_attribute("aria-checked", "true")
+    expect(page.get_by_role("heading", name="W_Q W_Kᵀ, the matrix that compares two tokens")).to_be_visible()
     rests(page)
     page.get_by_role("button", name="Questions (").click()
     expect(page.get_by_role("link", name="27 · If W_Q")).to_be_visible()

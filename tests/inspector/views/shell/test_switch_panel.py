@@ -15,7 +15,7 @@ from inspector.views.shell import model_shelf
 from inspector.wording.english import switches as words
 from models.transformer import TransformerConfig
 from models.transformer.switches import FIXED
-from tests.inspector.views.page import forget, message, opened, pressed, said, typed
+from tests.inspector.views.page import forget, message, opened, pressed, said, typed, with_menus
 
 TEXT = "The cat sat."
 OPEN = {"switches.open": True}
@@ -142,5 +142,5 @@ def test_a_batch_norm_has_the_statistics_of_the_readers_text() -> None:
         header, drawn = message(app, "head")
         weights = inspector.record(loaded, text).attention(layer=header["layer"], head=header["head"])
         np.testing.assert_array_equal(drawn[: weights.size].reshape(weights.shape), weights)
-    lines = "\n".join(code.value for code in app.code)
+    lines = "\n".join(code.value for code in with_menus(app).code)
     assert "models.load('mini-bert?norm=batch', batch=['It was raining.'])" in lines

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from inspector import masked_lm, record, sentence_vectors
 from tests.closeness import assert_close
-from tests.inspector.views.page import message, numbers, opened, pressed, sentence, turned
+from tests.inspector.views.page import message, numbers, opened, pressed, section_opened, sentence, turned
 from tests.inspector.views.page import said as escaped
 
 
@@ -78,6 +78,7 @@ def test_a_text_is_understood_and_continued() -> None:
 
 def test_the_sentence_of_training_is_not_the_one_whose_cls_is_shown() -> None:
     app = turned(turned(opened("Tokens", model="mini-bert", section="A sentence as a vector"), "Training"), "Tokens")
+    section_opened(app, "A sentence as a vector")
     assert "Is [CLS] a weighted average of the others?" in said(app)
     assert "failed" not in said(app)
     app = opened("Tokens", state={"cls_sentence": "x"}, model="mini-bert", section="A sentence as a vector")

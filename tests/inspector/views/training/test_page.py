@@ -19,7 +19,7 @@ from models import checkpoints, train
 from models.training import corpus, history
 from models.training.recipes import MINI_BERT, MINI_GPT, RECIPES
 from tests.closeness import assert_close
-from tests.inspector.views.page import messages, opened, said
+from tests.inspector.views.page import messages, opened, said, with_menus
 
 SHIPPED = checkpoints.FOLDER / "translator"
 STEPS = [str(step) for step in history.read_replay(SHIPPED).steps]
@@ -71,7 +71,7 @@ def test_the_shipped_models_are_shown() -> None:
     assert {metric.label: metric.value for metric in app.metric}["Seeds"] == "1"
     given: dict[str, Any] = {}
     tables: dict[str, Any] = {}
-    for lines in (code.value for code in app.code):
+    for lines in (code.value for code in with_menus(app).code):
         exec(lines, given)
         tables |= {part: given["table"] for part in ("curves(history", "schedules(") if part in lines}
     for name, (_, weights) in zip(("now", "end"), messages(app, "head"), strict=True):
