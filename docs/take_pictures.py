@@ -62,7 +62,7 @@ VIEWS = {
     "compare": View("compare", (1440, 1200)),
     "scores": View("scores?layer=1&head=7", (1440, 1500)),
     "hide": View("what_if?model=mini-bert", README),
-    "block": View("block?model=mini-gpt", README),
+    "block": View("block?model=mini-gpt&block_step=13", README),
     "layernorm": View("layernorm", README),
     "positions": View("positions", README, "dark"),
     "costs": View("costs", README),
@@ -73,7 +73,7 @@ VIEWS = {
     "batch": View("batch", (1440, 1000)),
     "lab": View("lab", (1440, 2000), ready="Lab", prepare=_train),
     "training": View("training?run=mini-bert", (1440, 1500), ready="Training"),
-    "atlas": View("atlas?by=obj+governor&figure=Relations", (1440, 1300)),
+    "atlas": View("atlas?by=obj+governor&figure=Relations", (1440, 1300), ready="4,078 texts"),
 }
 """Each picture by its name."""
 
