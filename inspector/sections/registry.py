@@ -76,13 +76,13 @@ class Sections:
     @property
     def sections(self) -> tuple[Section, ...]:
         """All sections, those of groups and those that another page shows too."""
-        listed = (one.sections if isinstance(one, Group) else (one,) for one in self.bar)
+        listed = (entry.sections if isinstance(entry, Group) else (entry,) for entry in self.bar)
         return tuple(part for sections in (*listed, self.elsewhere) for part in sections)
 
     @property
     def below(self) -> tuple[Section | Group, ...]:
         """Offers of the bar: all but the section above it."""
-        return tuple(one for one in self.bar if one.id != self.opening)
+        return tuple(entry for entry in self.bar if entry.id != self.opening)
 
     def need_of(self, section: Section) -> Need | None:
         """Return what the model must be able to do for a section: its own need, or the page's."""

@@ -15,9 +15,9 @@ NAME = "section"  # in the link, which has the title of the open section, of a g
 
 def choose(page: Sections) -> Section:
     """Draw the bar, and under it the list of an open group; return the section that is open, the first at first."""
-    offered = {one.id: one for one in page.below}
-    holds = {part.title: one for one in page.below for part in _of(one)}
-    sections = {part.title: part for one in page.below for part in _of(one)}
+    offered = {entry.id: entry for entry in page.below}
+    holds = {part.title: entry for entry in page.below for part in _of(entry)}
+    sections = {part.title: part for entry in page.below for part in _of(entry)}
     link.of_page(NAME)
     title = link.choice(NAME, default=next(iter(sections)), options=list(sections))
     link.opens(NAME, title)
@@ -47,8 +47,8 @@ def choose(page: Sections) -> Section:
     return sections[title]
 
 
-def _of(one: Section | Group) -> tuple[Section, ...]:
-    return one.sections if isinstance(one, Group) else (one,)
+def _of(entry: Section | Group) -> tuple[Section, ...]:
+    return entry.sections if isinstance(entry, Group) else (entry,)
 
 
 def _open_listed(page: Sections, list_id: str) -> None:

@@ -262,22 +262,14 @@ def _waves(subject: Subject, found: Found, name: str) -> Map:
     values = found.tables[name]
     rows = min(max(CURVES, min(len(subject.tokens), ROWS)), len(values))
     places, width, title = _places(subject, rows), values.shape[1], name.capitalize()
-    return Map(
-        f"table-{name}",
-        words.ADDED if name in found.own else words.COMPARED,
-        (
+    return replace(
+        _table(subject, found, name),
+        heading=words.ADDED if name in found.own else words.COMPARED,
+        panels=(
             Panel(values[:rows, ::2], rows=places, columns=range(0, width, 2), title=words.SINES.format(title)),
             Panel(values[:rows, 1::2], rows=places, columns=range(1, width, 2), title=words.COSINES.format(title)),
         ),
-        words.POSITION,
-        words.DIMENSION,
-        words.table_alt(name),
-        quantity=words.VALUE,
-        numbered="neither",
-        top=draw.reach(values),
-        diverging=True,
         code=f"{code(subject)}table = tables[{name!r}][:{rows}]\nsines, cosines = table[:, ::2], table[:, 1::2]",
-        name="sinusoidal-table" if name == words.PAPER else f"{subject.trace.model}-table",
     )
 
 
