@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from inspector import maps
+from inspector import chance, maps
 from inspector.maps import Arrangement
 from inspector.text import Named, named
 from inspector.token_links import STRONG, is_word
@@ -25,7 +25,6 @@ from inspector.trace import Array, AttentionSite, Trace, recompute
 
 Side = Literal["gives", "gets"]
 MOST = 0.5  # share: a token that gives more to one key rests on it
-EVEN = 2.0  # times an even share, which a share has to reach before it is told
 
 
 def gives(trace: Trace, query: int, *, stream: str | None = None, shown: Arrangement | None = None) -> Array:
@@ -130,9 +129,9 @@ class TokenReading:
 def read(trace: Trace, token: int, values: Array, *, side: Side, stream: str) -> TokenReading:
     """Read `values`, which are `shares` of the token with nothing hidden or merged.
 
-    Told is the largest share between the token and another word that is STRONG and EVEN times an even share of the
-    query's keys: of a word beyond the token's neighbours where there is one, for some head always looks at those.
-    Special tokens, punctuation and the pieces of the token's own word are no other words.
+    Told is the largest share between the token and another word that is STRONG and larger than `chance.largest_share`:
+    of a word beyond the token's neighbours where there is one, for some head always looks at those. Special tokens,
+    punctuation and the pieces of the token's own word are no other words.
     """
     sites = _sites(trace, stream)
     site, heads = sites[0], values.shape[0] * values.shape[1]
@@ -141,13 +140,15 @@ def read(trace: Trace, token: int, values: Array, *, side: Side, stream: str) ->
     own, others = (queries, site.keys) if side == "gives" else (site.keys, queries)
     name = named(own, token)
     words = _words(trace, site, token, side=side, names=others)
+    width = trace.record_of(site.layer, stream, call=site.call).query.shape[-1]
     near = np.abs(np.arange(len(words)) - token) <= 1
     rest, resting = _resting(trace, site, values) if side == "gives" else (None, 0)
     for beyond in (False,) if between else (True, False):
         told = np.where(words & ~near if beyond else words, values, -1.0)
         layer, head, other = (int(place) for place in np.unravel_index(int(told.argmax()), told.shape))
         share, at = float(told[layer, head, other]), sites[layer]
-        if share >= max(STRONG, EVEN / _keys_seen(site, token if side == "gives" else other)):
+        keys = _keys_seen(site, token if side == "gives" else other)
+        if share > max(STRONG, chance.largest_share(keys, width=width)):
             place = named(others, other), beyond, share, at.layer, at.call, head
             return TokenReading(name, side, heads, *place, rest=rest, resting=resting)
     return TokenReading(name, side, heads, rest=rest, resting=resting)
