@@ -148,7 +148,7 @@ def read(trace: Trace, token: int, values: Array, *, side: Side, stream: str) ->
         layer, head, other = (int(place) for place in np.unravel_index(int(told.argmax()), told.shape))
         share, at = float(told[layer, head, other]), sites[layer]
         keys = _keys_seen(site, token if side == "gives" else other)
-        if share > max(STRONG, chance.largest_share(keys, width=width)):
+        if share > max(STRONG, float(chance.largest_share(keys, width=width))):
             place = named(others, other), beyond, share, at.layer, at.call, head
             return TokenReading(name, side, heads, *place, rest=rest, resting=resting)
     return TokenReading(name, side, heads, rest=rest, resting=resting)
