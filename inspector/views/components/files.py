@@ -62,6 +62,11 @@ def declared(name: str, adapter: str = "") -> ComponentRenderer:
     return st.components.v2.component(f"headlight_{name}", js=_LOADED.format(path=path))
 
 
+def paths(*names: str) -> list[str]:
+    """Return the paths of the files of components by name, of those that were declared."""
+    return [path for name in names for path in _files if path.endswith(f"/{name}.js")]
+
+
 def read(path: str) -> bytes | None:
     """Return the file at a request's path, below server.baseUrlPath; None where there is none."""
     base = config.get_option("server.baseUrlPath").strip("/")

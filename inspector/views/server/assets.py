@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import streamlit
 
-from inspector.sections.registry import PAGES
+from inspector.sections.registry import PAGES, Page
 from inspector.views.components import files
 from inspector.wording import pages as words
 
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 STATIC = Path(streamlit.__file__).parent / "static"
 EVERYWHERE = ("BidiComponent", "Selectbox", "TextArea", "Button", "ButtonGroup", "Checkbox")
 """Streamlit's names of the widgets that stand on every page, as its scripts are called."""
+COMPONENTS = ("width", "terms")
+"""Components that stand on every page."""
+FIRST = ("grid", "head", "heads", "proof")
+"""Components that the first page has besides."""
 LEVEL = 6  # of compression: 9 takes twice as long for one part in a hundred
 _KEPT = "/static/"
 _ASKS_FOR_A_PART = {b"range", b"if-range", b"if-none-match", b"if-modified-since"}
@@ -70,8 +74,7 @@ class Assets:
         self.app = app
         self.kept: dict[tuple[str, bool], list[Message]] = {}
         """Answers by path and whether they are compressed: of all files, 26 MB, those that were asked for."""
-        links = (f"<./static/js/{name}>; rel=modulepreload; fetchpriority=low" for name in scripts(EVERYWHERE))
-        self.ahead = (b"link", ", ".join(links).encode())
+        self.ahead = [f"static/js/{name}" for name in scripts(EVERYWHERE)]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; what is neither a file of Streamlit's nor of a component goes on as it came."""
@@ -122,17 +125,28 @@ class Assets:
             headers = [(name, value) for name, value in page[0]["headers"] if name not in _OF_BODY or not body]
             if body:  # none is sent to HEAD
                 headers.append((b"content-length", str(len(body)).encode()))
-            await send({**page[0], "headers": [*headers, self.ahead]})
+            await send({**page[0], "headers": [*headers, self._links(path)]})
             await send({**message, "body": body})
 
         return sent
 
+    def _links(self, path: str) -> tuple[bytes, bytes]:
+        """Name the scripts that the page at a path needs at once, as a header."""
+        components = files.paths(*COMPONENTS, *(FIRST if _page(path) is PAGES[""] else ()))
+        links = (f"<./{name}>; rel=modulepreload; fetchpriority=low" for name in (*self.ahead, *components))
+        return b"link", ", ".join(links).encode()
+
 
 def coming(path: str) -> bytes:
     """Write what is seen until there is more: title and purpose of the page at a path."""
-    page = PAGES.get(path.rstrip("/").rpartition("/")[2], PAGES[""])
+    page = _page(path)
     texts = {"title": page.title, "purpose": page.purpose, "loading": words.LOADING}
     return _COMING.format(**{name: html.escape(text) for name, text in texts.items()}).encode()
+
+
+def _page(path: str) -> Page:
+    """Return the page at a request's path, below whatever base; the first page where a path names none."""
+    return PAGES.get(path.rstrip("/").rpartition("/")[2], PAGES[""])
 
 
 def _is_html(start: Message) -> bool:

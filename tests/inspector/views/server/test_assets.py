@@ -7,13 +7,14 @@ import gzip
 import hashlib
 import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from inspector.components.source import COMPONENTS
 from inspector.sections.registry import PAGES
-from inspector.views.components import files, head
+from inspector.views.components import files, grid, head, heads, proof, terms, width  # noqa: F401  # each declares its file
 from inspector.views.server import assets
 from inspector.views.server.assets import EVERYWHERE, STATIC, Assets, scripts
 from tests.inspector.views.page import opened
@@ -96,6 +97,15 @@ def test_the_page_alone_names_the_scripts_of_widgets() -> None:
     named = dict(ask(app, "/")[0]["headers"])[b"link"].decode()
     assert re.findall(r"<\./static/js/([^>]+)>; rel=modulepreload", named) == scripts(EVERYWHERE)
     assert b"link" not in dict(ask(app, "/static/js/a.js")[0]["headers"])
+
+
+def test_a_page_names_the_files_of_the_components_that_it_draws() -> None:
+    app = Assets(Inner())
+    for path, expected in (("/", {*assets.COMPONENTS, *assets.FIRST}), ("/costs", {*assets.COMPONENTS})):
+        link = dict(ask(app, path)[0]["headers"])[b"link"].decode()
+        named = re.findall(r"<\.(/components/[^>]+)>; rel=modulepreload", link)
+        assert {Path(name).stem for name in named} == expected
+        assert all(files.read(name) for name in named)
 
 
 def test_the_page_says_what_comes_before_any_script_runs() -> None:
