@@ -507,7 +507,7 @@ def angles(unfinished: int, *, pairs: int, tokens: int) -> str:
             "but no angles, that are new."
         )
     return (
-        f"RoPE has an angle for any position, but {unfinished} of its {pairs} pairs "
+        f"RoPE has an angle for any position. But {unfinished} of its {pairs} pairs "
         f"{'needs' if unfinished == 1 else 'need'} more than {tokens:,} tokens for one turn: a longer text brings "
         "angles that no shorter one has."
     )
@@ -521,7 +521,7 @@ def last_bucket(farthest: int) -> str:
 def taken(*, tokens: int, flattest: float, steepest: float) -> str:
     """Say what ALiBi takes off the score of a key that is some tokens back."""
     return (
-        f"ALiBi goes on as it began: {tokens:,} tokens back, {number(flattest)} is taken off a score in the flattest "
+        f"ALiBi goes on as it began. From a key {tokens:,} tokens back {number(flattest)} is taken off in the flattest "
         f"head and {number(steepest)} in the steepest, and twice that at twice the distance."
     )
 
