@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from inspector.sections.section import Block, Check, Figure, Map, Note, Paragraph, Section, Sentence
-from inspector.wording.english.phrases import FRACTIONS
+from inspector.sections.section import Ask, Block, Check, Figure, Map, Measurement, Note, Paragraph, Section, Sentence
+from inspector.wording.english.phrases import FRACTIONS, TOLERANCE
+from tests.inspector.wording.said import is_number, is_percent
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Count:
     numbers: int
 
 
+ROUGH = 1e-5  # of a value: single precision may take or add as much
 FIRST, WHOLE = Count(words=30, numbers=2), Count(words=50, numbers=4)
 WORD = re.compile(r"[^\s–]*\w[^\s–]*")
 NUMERAL = re.compile(
@@ -59,6 +61,25 @@ def numbers(text: str) -> list[str]:
     return written + FRACTION.findall(bare)
 
 
+def tells(text: str, value: float) -> bool:
+    """Return True if a text in Markdown tells a value: as a number of three digits, a share or a fraction."""
+    return ("nearly all" in text and is_percent("nearly all", value)) or any(
+        _is(numeral, value, text) for numeral in numbers(text)
+    )
+
+
+def _is(numeral: str, value: float, text: str) -> bool:
+    if fraction := [share for share, words in FRACTIONS.items() if words == numeral.lower()]:
+        return abs(value - fraction[0]) <= TOLERANCE
+    told = numeral.removesuffix("%").rstrip().replace("-", "−")
+    value = value if told.startswith("−") else abs(value)  # what falls "by" some number
+    if not numeral.endswith("%"):
+        return is_number(told, value, rough=ROUGH * abs(value))
+    rounded = {f"{words} {numeral}" for words in ("under", "over") if f"{words} {numeral}" in text}
+    whole = told.isdigit() and any(is_percent(share, value) for share in (numeral, *rounded))
+    return whole or is_number(told, 100 * value, rough=ROUGH * 100 * abs(value))
+
+
 def sentences(text: str) -> list[str]:
     """Cut a text in Markdown into its sentences, in which a token and a formula are a letter each."""
     return END.split(_bare(text))
@@ -78,6 +99,9 @@ def opening(listed: Sequence[Block]) -> str:
             told += [block.text] if on_top else []
         elif isinstance(block, Paragraph | Note | Check):
             told += [block.text] if before else []
+        elif isinstance(block, Ask | Measurement):
+            told += [block.about] if before else []
+            before = False
         else:
             told += [block.sentence] if before and isinstance(block, Figure | Map) else []
             before = False
