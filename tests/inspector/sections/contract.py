@@ -96,9 +96,9 @@ def mark_faults(text: str, about: Sequence[Mark], listed: Sequence[Block]) -> It
 def frame_faults(listed: Sequence[Block]) -> Iterator[str]:
     """The sentence of a map tells the number of the cell that the map frames."""
     for block in listed:
-        if isinstance(block, Map) and block.sentence and (values := framed(block)):
-            if not any(tells(block.sentence, value) for value in values):
-                yield f"{block.id} tells no number of the cell that it frames, {values}: {block.sentence}"
+        values = framed(block) if isinstance(block, Map) and block.sentence else []
+        if values and not any(tells(told(block), value) for value in values):
+            yield f"{block.id} tells no number of the cell that it frames, {values}: {told(block)}"
 
 
 def framed(figure: Map) -> list[float]:

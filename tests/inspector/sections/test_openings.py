@@ -17,9 +17,10 @@ from tests.inspector.sections.openings import Count, counted, length_faults, num
         ("Layers 0 and 5, heads 1, 2 and 3, positions 4–9 and dimension 223 are names; 6 heads are not.", ["6"]),
         ("From layer 1 on 3 of 12 heads do.", ["3", "12"]),
         ("1/√d_k, n², 4n², W_Q, the 2nd `2`, GPT-2, mini-gpt2, A100 and `d = 5` hold none.", []),
-        ("d_k = 32: 1,234.5, −0.2, ±3, 1.20e-07, 2 × 10⁻⁷, 50%.", "32|1,234.5|−0.2|±3|1.20e-07|2 × 10⁻⁷|50%".split("|")),
+        ("d_k = 32: 1,234.5, −0.2, ±3, 2 × 10⁻⁷, 50%.", ["32", "1,234.5", "−0.2", "±3", "2 × 10⁻⁷", "50%"]),
+        ("It is 1.20e-07 or 31/64.", ["1.20e-07", "31", "64"]),
         ("A third of 45.4 MB, or half.", ["45.4", "A third", "half"]),
-        ("[head 3](#why \"1\") gives [30 %](#why) at $n^2 = 4$.", ["30 %"]),
+        ('[head 3](#why "1") gives [30 %](#why) at $n^2 = 4$.', ["30 %"]),
         ("Layer 0's FFN adds **10.8**.", ["10.8"]),
     ],
 )  # fmt: skip
@@ -34,7 +35,7 @@ def test_a_token_a_formula_and_a_symbol_are_a_word_each() -> None:
 
 def test_a_sentence_ends_where_another_begins() -> None:
     text = "`the` is 1.5 long (Vaswani et al. 2017). `it` is not! Is **it**? No. 3 are."
-    assert [counted(sentence).words for sentence in sentences(text)] == [7, 3, 2, 3]
+    assert [counted(sentence).words for sentence in sentences(text)] == [8, 3, 2, 3]
 
 
 def test_what_is_read_before_the_first_picture_is_the_opening() -> None:
@@ -54,7 +55,7 @@ def test_what_is_too_long_is_listed_with_its_figures() -> None:
     assert "first sentence has 31 words and 0 numbers" in words
     assert "opening has 51 words and 0 numbers" in whole
     (numbers,) = length_faults("1, 2 and 3. Then 4.")
-    assert "first sentence has 3 numbers" in numbers.replace("4 words and ", "")
+    assert "first sentence has 4 words and 3 numbers" in numbers
     (numbers,) = length_faults("1 and 2. Then 3, 4 and 5.")
     assert "opening has 8 words and 5 numbers" in numbers
 
