@@ -56,7 +56,7 @@ def _attention(subject: Subject) -> Map:
                 np.nan_to_num(found[:, kept]),
                 rows=tuple(f"{layer}.{head}" for layer, head in heads),
                 columns=tuple(f"{k:+d}" if k else "0" for k in apart[kept]),
-                named=told(found[:, kept], apart[kept]),
+                named=told(found[:, kept], apart[kept]) if kept.sum() > 1 else None,
             ),
         ),
         words.HEAD,

@@ -31,8 +31,7 @@ def answer(subject: Subject) -> Iterator[Block]:
     here = [words.YES if kind in found.ways else "" for kind in table["kind"]]
     listed = table.assign(here=here, **said)[list(words.HEADS)]
     yield Table("positions-kinds", listed, words=words.HEADS, folded=False)
-    rounding = {kind: value for kind, value in _differences(table).items() if 0 < value < ROUNDING}
-    yield Note(words.about_kinds(apart=APART, places=positional.POSITIONS, rounding=rounding))
+    yield Note(words.about_kinds(apart=APART, places=positional.POSITIONS, rounding=rounding(table)))
     for rotation in found.rotations:
         if len(rotation.cos) > APART:
             yield Note(words.own_rotation(apart=APART, spread=rotation.spread(distance=APART)))
@@ -46,6 +45,11 @@ def sides(table: pd.DataFrame) -> str:
         same=[kind for kind, value in differ.items() if value < ROUNDING],
         more={kind: value for kind, value in differ.items() if value >= ROUNDING},
     )
+
+
+def rounding(table: pd.DataFrame) -> dict[Kind, float]:
+    """List the kinds whose scores at one distance differ by rounding alone; table: of `positional.side_by_side`."""
+    return {kind: value for kind, value in _differences(table).items() if 0 < value < ROUNDING}
 
 
 def _differences(table: pd.DataFrame) -> dict[Kind, float]:

@@ -47,7 +47,10 @@ def answer(subject: Subject, *, ranks: str, head: tuple[int, int, int]) -> Itera
     code = f"{subject.code}table = inspector.scores.ranks.measure(trace, stream={subject.stream!r})"
     top = None if ranks == "key_spread" else 1.0
     drawn = heads_map(opened, table, ranks, quantity=words.CORRELATIONS[ranks], top=top, code=code, beside=against)
-    said = (Paragraph(key_lengths(row) if ordered else words.no_order(opened.name)), Note(spearman(table)))
+    said = (
+        Paragraph(key_lengths(row) if ordered else words.no_order(opened.name)),
+        Note(f"{words.spearman(scores.ranks.ROWS)} {lowest(table)}".rstrip()),
+    )
     yield from (Row((drawn, said), widths=(5, 4)),) if against is None else (drawn, *said)
     yield _lengths(opened)
     yield Table("scores-ranks", table, words.ALL_HEADS, height=420)
@@ -121,11 +124,11 @@ def agrees(table: pd.DataFrame) -> str | None:
     )
 
 
-def spearman(table: pd.DataFrame) -> str:
-    """Say what the correlations are, and which head's order differs most; table: of `scores.ranks.measure`."""
+def lowest(table: pd.DataFrame) -> str:
+    """Say which head's order differs most from that by distance; table: of `scores.ranks.measure`."""
     known = table.dropna(subset=["cosine", "distance"])
-    lowest = known.loc[known["distance"].idxmin()]
-    return words.spearman(scores.ranks.ROWS, heads=len(known), lowest=name_of(lowest), least=float(lowest["distance"]))
+    row = known.loc[known["distance"].idxmin()]
+    return words.lowest(name_of(row), heads=len(known), least=float(row["distance"]))
 
 
 def own_angles(row: pd.Series) -> str:

@@ -394,17 +394,20 @@ ANOTHER_TEXT = "Choose another text, or another model."
 NEEDS_ITSELF = "The text is read again for this: attention of a text to itself and a model that is at hand are needed."
 
 
-def spearman(rows: int, *, heads: int, lowest: str, least: float) -> str:
-    """Say what the rank correlations are, and which head's order differs most from the order by distance.
-
-    rows: the number of queries that are ranked; heads: of which the middle one was told; least: of the head `lowest`.
-    """
-    most = f" Of {heads} heads {_within(lowest)} differs most from distance: {signed(least)}." if heads > 1 else ""
+def spearman(rows: int) -> str:
+    """Say what the rank correlations are; rows: the number of queries that are ranked."""
     return (
         "Spearman's rank correlation of q · k with the cosine, and with −|q − k|, in a row over the keys that it "
         f"sees; mean over at most {rows} queries, evenly over the text. With |q − k|² = |q|² + |k|² − "
-        f"2 q · k all three orders are one where all keys have one length.{most}"
+        "2 q · k all three orders are one where all keys have one length."
     )
+
+
+def lowest(head: str, *, heads: int, least: float) -> str:
+    """Say which of several heads orders the keys least as distance does, "" for a single head; least: its number."""
+    if heads == 1:
+        return ""
+    return f"Of {heads} heads {_within(head)} differs most from distance: {signed(least)}."
 
 
 def angles(*, heads: int, cosine: float, distance: float) -> str:

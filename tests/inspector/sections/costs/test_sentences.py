@@ -29,7 +29,7 @@ SHARES = (
     r"Scores and mix, the part that grows with the square of the text, take "
     rf"{PERCENT}; alone they cost more than the FFN (?:(at any length)|in texts of over {COUNT} tokens?)\."
 )
-COUNTED = rf"This model has {NUMBER} ?([kMG]?) parameters in (\d+) (layers?); {PERCENT} of them are embeddings\."
+COUNTED = rf"This model has {NUMBER} ?([kMG]?) parameters in (\d+) (layers?)\. Embeddings are {PERCENT} of them\."
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def test_parameters_are_counted_in_the_tensors(minilm: LoadedModel) -> None:
     )
     said = shares.parameters(table)
     assert said == words.parameters(parameters=total, embeddings=inside, layers=6)
-    assert said.startswith("This model has 22.7 M parameters in 6 layers; ")
+    assert said.startswith("This model has 22.7 M parameters in 6 layers. ")
     norm = minilm.network.encoder.layer[0].attention.output.LayerNorm
     of_norms = table[(table["layer"] == 0) & (table["part"] == "norm")]["parameters"].sum()
     assert of_norms == 4 * norm.weight.numel()
@@ -221,7 +221,7 @@ def test_what_a_layer_costs_is_the_sum_of_its_components() -> None:
     assert said == f"Each of the 3 layers of the encoder takes {matrices + biases + norms} parameters."
     times = pd.DataFrame({"stream": "encoder", "layer": [0, 0, 1], "milliseconds": [1.0, 2.0, 5.0]})
     said = layers.of_layers(times, "milliseconds", stream="encoder")
-    assert said == "The 2 layers of the encoder take from 3.00 ms to 5.00 ms each."
+    assert said == "The layers of the encoder take from 3.00 ms to 5.00 ms each."
     assert layers.of_layers(times[:2], "milliseconds", stream="encoder").startswith("The only layer of the encoder")
 
 
