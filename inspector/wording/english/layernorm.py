@@ -210,10 +210,10 @@ def beyond(name: str, *, width: int, farthest: int, deviations: float, outliers:
 
     deviations: its distance in standard deviations; outliers: how many are more than OUTLIER_SIGMAS away.
     """
-    far = "none is" if not outliers else f"{outliers} {'is' if outliers == 1 else 'are'}"
+    lie = "lie" if outliers > 1 else "lies"
     return (
-        f"Dimension {farthest} of {name} lies {number(deviations)} standard deviations from the mean; of all {width} "
-        f"{far} more than {OUTLIER_SIGMAS:g} away."
+        f"Dimension {farthest} of {name} lies {number(deviations)} standard deviations from the mean; "
+        f"{outliers or 'none'} of {width} {lie} more than {OUTLIER_SIGMAS:g} away."
     )
 
 
