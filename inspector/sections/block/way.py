@@ -105,4 +105,5 @@ SECTION = Section(
     ),
     needs_model=True,
     parts=(WALK,),
+    behind=words.CHOOSE,
 )

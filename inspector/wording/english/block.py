@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ASKS = "Inside the block"
 CANNOT = "does not show what its parts add to the residual stream"
 NO_LAYER = "none of its layers was seen"
+CHOOSE = "Another token or layer"
 TOKEN, LAYER, INPUT, STEP = "Token", "Layer", "input", "Step"
 WAY, ADDED, FFN, SHARING = "One token's way", "What each part adds", "FFN", "Sharing"
 FURTHER = "More of this layer"

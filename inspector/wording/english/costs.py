@@ -11,7 +11,7 @@ from inspector.costs.clock import Kernel, LayerTimes
 from inspector.costs.clocked import StreamTimes
 from inspector.costs.derivation import Amount, DerivedNumber
 from inspector.text import number, quantity
-from inspector.wording.english.phrases import count_of, listed, percent
+from inspector.wording.english.phrases import FRACTIONS, TOLERANCE, count_of, listed, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,10 +100,18 @@ def against(*, flops: float, parameters: float, elementwise: bool, experts: bool
     """Say how many times the FFN's FLOPs and parameters attention has."""
     chosen = " (FLOPs of the experts that a token chooses, parameters of all)" if experts else ""
     work = ", element-wise work included," if elementwise else ""
-    return (
-        f" Attention needs {flops:.3g} times the FFN's FLOPs{work} and has {parameters:.3g} times its "
-        f"parameters{chosen}."
-    )
+    needs, has = _times(flops, "the FFN's FLOPs"), _times(parameters, "its parameters")
+    return f" Attention needs {needs}{work} and has {has}{chosen}."
+
+
+def _times(ratio: float, what: str) -> str:
+    """Write a ratio: "half its parameters", "about half its parameters (0.506)", "0.42 times its parameters"."""
+    near = min(FRACTIONS, key=lambda fraction: abs(fraction - ratio))
+    if abs(near - ratio) > TOLERANCE:
+        return f"{ratio:.3g} times {what}"
+    exactly = f"{ratio:.3g}" == f"{near:.3g}"
+    fraction = f"{FRACTIONS[near]}{'' if near == 0.5 else ' of'} {what}"
+    return fraction if exactly else f"about {fraction} ({ratio:.3g})"
 
 
 def crossovers(*, core: float, sublayer: float | None, textbook: bool) -> str:

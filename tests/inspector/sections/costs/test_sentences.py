@@ -272,3 +272,16 @@ def test_terms_of_a_component_give_its_flops_and_columns_of_zeros_are_left_out()
     flops = model.table(tokens=10)
     inside = flops[flops["layer"].notna() & flops["part"].isin(["attention", "ffn"])]
     assert (10 * table["n"] + 100 * table["n²"]).sum() == inside["flops"].sum()
+
+
+@pytest.mark.parametrize(
+    ("flops", "parameters", "told"),
+    [
+        (0.506, 0.5, "needs about half the FFN's FLOPs (0.506) and has half its parameters."),
+        (1 / 3, 0.42, "needs a third of the FFN's FLOPs and has 0.42 times its parameters."),
+        (0.335, 1.25, "needs about a third of the FFN's FLOPs (0.335) and has 1.25 times its parameters."),
+    ],
+)
+def test_a_ratio_near_a_plain_fraction_is_told_as_the_fraction(flops: float, parameters: float, told: str) -> None:
+    said = words.against(flops=flops, parameters=parameters, elementwise=False, experts=False)
+    assert said == f" Attention {told}"
