@@ -32,10 +32,10 @@ def answer(subject: Subject, *, layer: int, token: int) -> Iterator[Block]:
             subject.trace, blocks, subject.model.network, stream=subject.stream, layer=number, position=token
         ),
     )
-    ends = {step.part: number for number, step in enumerate(walk.steps, start=1) if _adds(walk, step)}
-    most = max(ends.values(), key=lambda number: walk.steps[number - 1].norm, default=1)
-    about = (Mark("block-way", {"step": number}) for number in dict.fromkeys((1, most, len(walk.steps))))
-    yield Sentence(passed(walk), ("residual stream", "FFN"), tuple(about))
+    adds = [number for number, step in enumerate(walk.steps, start=1) if _adds(walk, step)]
+    most = max(adds, key=lambda number: walk.steps[number - 1].norm, default=1)
+    about = tuple(Mark("block-way", {"step": number}) for number in (1, most, len(walk.steps)))
+    yield Sentence(passed(walk), ("residual stream", "FFN"), about)
     code = (
         f"{inside.code(subject)}walk = inspector.block.walk(\n    trace, blocks, loaded.network, "
         f"stream={subject.stream!r}, layer={number}, position={token}\n)\ntable = inspector.block.steps(walk)"

@@ -185,7 +185,6 @@ def formula(norm: NormRecord, *, count: int, of: int) -> str:
     )
 
 
-HEADING = "What a norm has learned"
 FORM = "Form"
 FORMS = {"dimension": "by dimension", "sorted": "sorted", "histogram": "histogram"}
 NOTHING = "It has learned nothing: it has neither gamma nor beta."
