@@ -357,9 +357,9 @@ def about_outliers(dimensions: int) -> str:
     )
 
 
-def numbers(rows: int, *, norms: int, tokens: int) -> str:
+def numbers(*, norms: int, tokens: int) -> str:
     """Say what the table of all numbers holds."""
-    return f"{count_of(rows, 'row')}, one for each of {count_of(norms, 'norm')} and {count_of(tokens, 'token')}."
+    return f"A row for each of {count_of(norms, 'norm')} and {count_of(tokens, 'token')}."
 
 
 # --- Another norm -----------------------------------------------------------------------------------------------------

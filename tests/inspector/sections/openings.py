@@ -86,13 +86,16 @@ def sentences(text: str) -> list[str]:
 
 
 def opening(listed: Sequence[Block]) -> str:
-    """Join what is read before a section's first picture; listed: its blocks in reading order, those of its parts too.
+    """Join what is read before a section's first picture and its second heading.
 
-    A sentence stands on top wherever the section yields it, but for those of a part under a heading.
+    listed: its blocks in reading order, those of its parts too. A sentence stands on top wherever the section yields
+    it, but for those of a part under a heading.
     """
     told: list[str] = []
     on_top = before = True
     for block in listed:
+        if told and (block.title if isinstance(block, Section) else getattr(block, "heading", "")):
+            before = False
         if isinstance(block, Section):
             on_top = on_top and not block.title
         elif isinstance(block, Sentence):

@@ -41,12 +41,15 @@ def test_a_sentence_ends_where_another_begins() -> None:
 def test_what_is_read_before_the_first_picture_is_the_opening() -> None:
     def no_answer(subject: object) -> None: ...
 
-    figure = Figure("a", "A", no_answer, "A picture of it", sentence="It reads so.")
+    figure = Figure("a", "", no_answer, "A picture of it", sentence="It reads so.")
     part, headed = (Section("part", title, no_answer) for title in ("", "Part"))
     row = Row((Paragraph("Beside."), figure))
     below = Sentence("Its part.")
     listed = [Sentence("One."), Check("Equal.", holds=True), row, Note("Below."), part, below, headed, below]
     assert opening(list(flat(listed))) == "One. Equal. Beside. It reads so. Its part."
+    headings = [Paragraph("One.", "First"), Note("More."), Note("Two.", "Second"), Note("No more.")]
+    assert opening(headings) == "One. More."
+    assert opening([headed, Paragraph("One."), headed, Note("No more.")]) == "One."
 
 
 def test_what_is_too_long_is_listed_with_its_figures() -> None:
