@@ -194,6 +194,6 @@ STATISTIC = Option(
 )
 ROOT = Switch("norm_sqrt", words.ROOT, default=True, help=words.ROOT_HELP)
 TOKEN = Token("token", words.TOKEN, lambda subject: subject.tokens, default=1)
-ONE = Section("one", words.THROUGH, _one, (TOKEN,))
+ONE = Section("one", words.THROUGH, _one, (TOKEN,), behind=words.ANOTHER_TOKEN)
 SEEN = Section("seen", "", _seen, (STATISTIC, ROOT))
 SECTION = Section("every", words.EVERY, answer, parts=(SEEN, ONE))

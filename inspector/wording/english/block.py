@@ -58,7 +58,7 @@ def passed(
     told = [f"{code(token)} enters layer {layer} with length {number(enters)} and leaves it with {number(leaves)}."]
     if added:
         part = max(added, key=added.__getitem__)
-        name, most = PARTS[part], "most, " if len(added) > 1 else ""
+        name, most = PARTS[part], "most: " if len(added) > 1 else ""
         told.append(f"{name[0].upper()}{name[1:]} adds {most}a vector of length {number(added[part])}.")
     at_once = "; its parts read one state and are added at once (a parallel block)" if beside else ""
     return f"{' '.join(told)} {_ORDERS[order]}{at_once}."

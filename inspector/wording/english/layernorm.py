@@ -154,7 +154,7 @@ CLICK = (
     "Over the dimensions of each token. A row is a norm, named by its layer and sublayer. Click a cell to open its "
     "token and its norm."
 )
-THROUGH = "One token through all norms"
+THROUGH, ANOTHER_TOKEN = "One token through all norms", "Another token"
 _TAKEN = {
     "layer": r"$\mu$ and $\sigma$ are the mean and the standard deviation of",
     "rms": "the mean of the squares is taken over",

@@ -48,7 +48,7 @@ TEXTS = {
 PARTS = {"attention": "attention", "cross-attention": "cross", "the FFN": "ffn", "FFN": "ffn", "": ""}
 PASSED = (
     rf"{TOKEN} enters layer (\d+) with length {NUMBER} and leaves it with {NUMBER}\. (Attention|Cross-attention|The "
-    rf"FFN) adds (most, )?a vector of length {NUMBER}\. (Each sublayer reads the stream through a norm \(pre-norm\)|A "
+    rf"FFN) adds (most: )?a vector of length {NUMBER}\. (Each sublayer reads the stream through a norm \(pre-norm\)|A "
     r"norm follows each sum \(post-norm\)|Norms stand before the sublayers and after the sums|No norm stands in this "
     r"block)\."
 )
