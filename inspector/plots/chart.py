@@ -36,6 +36,7 @@ LABEL = 12  # pixels of the letters beside a line across the chart
 MARKED = 24  # points of a line, at most, that are drawn as points too
 TOP, ROW = 56, 20  # pixels over a plot with a title, and of a legend or a line of words under the title
 LETTERS = 26  # in a row of a name beside a bar
+FRAME, LARGER = 2.5, 1.8  # of what a sentence speaks of: the frame of a bar in pixels, and how much larger a point is
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,8 @@ class Chart:
     that are named -> their words. x_range, y_range: the ends of the axes, on a logarithmic one as powers of ten;
     from_zero: the axis of y begins at 0. x_format, y_format: of the numbers along the axes, as d3 writes them; shares
     are told in percent on hover too.
+
+    named: rows that a sentence speaks of, each as column -> value: their bars are framed, their points are larger.
 
     title: of the slide and the files; subtitle: a line of words that stands on the page too. unit: behind y on hover.
     listed: a legend names the series; below: it stands under the plot, as one of many series always does. sideways: x
@@ -102,6 +105,7 @@ class Chart:
     stacked: bool = False
     sideways: bool = False
     height: int = 300
+    named: Sequence[Mapping[str, Any]] = ()
 
     def __call__(self, *, mode: Mode) -> go.Figure:
         """Draw the chart in this mode."""
@@ -188,7 +192,7 @@ class Chart:
                     "color": inked,
                     "opacity": opaque,
                     "pattern": {"shape": PATTERNS[style % len(PATTERNS)]},
-                    "line": {"color": theme.BACKGROUND[mode], "width": 0.5 if self.stacked else 0},
+                    "line": self._frames(rows, mode),
                 },
                 "unselected": {"marker": {"opacity": 1}},  # a click hides nothing
                 **told,
@@ -209,7 +213,7 @@ class Chart:
             },
             "marker": {
                 "color": inked,
-                "size": size if mark == "points" else 8 if self.each else 6,
+                "size": self._point_sizes(rows, size if mark == "points" else 8 if self.each else 6),
                 "symbol": SYMBOLS[style % len(SYMBOLS)],
             },
             "error_x" if self.sideways else "error_y": self._whiskers(rows, colour),
@@ -228,6 +232,28 @@ class Chart:
             "textposition": "outside" if bars else "top center" if self.over else "middle right",
             "textfont": font,
         }
+
+    def _frames(self, rows: pd.DataFrame, mode: Mode) -> dict[str, Any]:
+        """Return the edges of bars: stacked ones stand apart, those of rows that a sentence speaks of are framed."""
+        apart, named = 0.5 if self.stacked else 0, self._is_named(rows)
+        if not any(named):
+            return {"color": theme.BACKGROUND[mode], "width": apart}
+        return {
+            "color": [theme.TEXT[mode] if one else theme.BACKGROUND[mode] for one in named],
+            "width": [FRAME if one else apart for one in named],
+        }
+
+    def _point_sizes(self, rows: pd.DataFrame, size: float) -> float | list[float]:
+        named = self._is_named(rows)
+        return [LARGER * size if one else size for one in named] if any(named) else size
+
+    def _is_named(self, rows: pd.DataFrame) -> list[bool]:
+        """Tell which rows a sentence speaks of; none by columns that the chart has not."""
+        named = np.zeros(len(rows), dtype=bool)
+        for where in self.named:
+            if set(where) <= set(rows):
+                named |= np.logical_and.reduce([rows[column] == value for column, value in where.items()])
+        return [bool(one) for one in named]
 
     def _band(self, rows: pd.DataFrame, colour: str) -> dict[str, Any]:
         """Shade the plot between two columns; nothing is told of it."""

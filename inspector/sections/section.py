@@ -7,7 +7,7 @@ the same ones. Nothing here knows of Streamlit, a session or a link.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
@@ -392,7 +392,7 @@ class Section:
         values = {
             id: pick.checked(subject, chosen[id]) if id in chosen else pick.first(subject) for id, pick in known.items()
         }
-        yield from self.answer(subject, **values)
+        yield from _marked(self.answer(subject, **values))
 
 
 Block = (
@@ -416,6 +416,33 @@ Block = (
     | Row
     | Section
 )
+
+
+def _marked(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield blocks; what a sentence is about is marked in the charts after it."""
+    about: tuple[Mark, ...] = ()
+    for block in blocks:
+        if isinstance(block, Sentence):
+            about += block.about
+        yield _with_marks(block, about) if about else block
+
+
+def _with_marks(block: Block, about: Sequence[Mark]) -> Block:
+    """Mark in a chart, or in those of a row, what is told of it."""
+    from inspector.plots.chart import Chart
+
+    if isinstance(block, Row):
+        columns = (
+            tuple(_with_marks(inner, about) for inner in column)
+            if isinstance(column, tuple)
+            else _with_marks(column, about)
+            for column in block.columns
+        )
+        return replace(block, columns=tuple(columns))
+    if isinstance(block, Figure) and isinstance(block.draw, Chart):
+        named = [mark.where for mark in about if mark.figure == block.id]
+        return replace(block, draw=replace(block.draw, named=named)) if named else block
+    return block
 
 
 def flat(blocks: Sequence[Block] | Iterator[Block]) -> Iterator[Block]:

@@ -6,7 +6,7 @@ import numpy as np
 
 import inspector
 from inspector import block, probe, sharing
-from inspector.sections.block.sharing import shared
+from inspector.sections.block.sharing import apart, shared
 from inspector.wording.english import block as words
 from tests.models.own_models import own
 
@@ -22,7 +22,7 @@ def test_storages_are_told() -> None:
         pointers = [loaded.network.get_parameter(name).data_ptr() for name in table["name"]]
         assert len(set(pointers)) == table["storage"].nunique()
         keys = [sharing.keys_from_values(layer, loaded.network) for layer in blocks.layers]
-        said.append(shared(table, keys))
+        said.append(f"{shared(table)} {apart(keys)}")
     assert "each is a tensor of its own: layers share nothing" in said[0]
     assert "12 matrices, which are 6 tensors: every layer uses the same" in said[1]
     assert "W_K and W_V are one tensor in every layer" in said[2]

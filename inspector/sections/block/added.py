@@ -43,7 +43,7 @@ def answer(subject: Subject) -> Iterator[Block]:
             Figure("block-cosines", words.DIRECTIONS, cosines, words.DIRECTIONS_ALT, call, table),
         )
     )
-    yield Note(words.MEANS)
+    yield Note(f"{larger(table)} {words.MEANS}".lstrip())
     yield Row((_alike(subject, table, call), _moves(subject, code)))
     yield Table("block-additions", table)
 
@@ -99,21 +99,24 @@ def _moved(subject: Subject, *, token: int, code: str) -> Iterator[Block]:
 
 
 def added(table: pd.DataFrame) -> str:
-    """Say which part adds most, in how many layers the FFN adds more, and how alike the tokens get.
-
-    table: of `block.additions`.
-    """
+    """Say which part adds most, and how alike the tokens get; table: of `block.additions`."""
     largest = table.loc[table["share"].idxmax()]
-    sums = table.groupby(["layer", "part"])["share"].sum().unstack().reindex(columns=["attention", "ffn"]).dropna()
     first, last = float(table["alike"].iloc[0]), float(table["alike"].iloc[-1])
     return words.added(
         part=str(largest["part"]),
         layer=int(largest["layer"]),
         share=float(largest["share"]),
+        alike=None if first != first else (first, last),
+    )
+
+
+def larger(table: pd.DataFrame) -> str:
+    """Say in how many layers the FFN adds more than attention; table: of `block.additions`."""
+    sums = table.groupby(["layer", "part"])["share"].sum().unstack().reindex(columns=["attention", "ffn"]).dropna()
+    return words.larger(
         larger=int((sums["ffn"] > sums["attention"]).sum()),
         equal=int((sums["ffn"] == sums["attention"]).sum()),
         layers=len(sums),
-        alike=None if first != first else (first, last),
     )
 
 

@@ -69,8 +69,13 @@ def _activation(units: Units, code: str, layer: int) -> Figure:
         partial(draw.activation, units.counts, units.edges, curves, own=units.activation, pairs=units.pairs),
         words.ACTIVATION_ALT,
         code,
-        note=words.pre_activations(
-            units.pairs, low=units.low, high=units.high, outside=units.pairs - int(units.counts.sum())
+        note=" ".join(
+            (
+                words.silent(units.silent, of=units.units, activation=units.activation),
+                words.pre_activations(
+                    units.pairs, low=units.low, high=units.high, outside=units.pairs - int(units.counts.sum())
+                ),
+            )
         ),
         name=f"block-ffn-layer{layer}",
     )
@@ -139,14 +144,12 @@ def _all_layers(subject: Subject) -> Iterator[Block]:
 
 
 def answered(units: Units, busiest: pd.DataFrame, *, layer: int, tokens: Sequence[str]) -> str:
-    """Say how many units of an FFN answer on this text, and which most; busiest: of `feedforward.busiest`."""
+    """Say how much of an FFN answers on this text, and which unit most; busiest: of `feedforward.busiest`."""
     return words.answered(
         layer=layer,
         activation=units.activation,
         gated=units.gated,
-        units=units.units,
         positive=units.positive / units.pairs,
-        silent=units.silent,
         unit=int(busiest["unit"].iloc[0]),
         token=tokens[int(busiest["first"].iloc[0])],
     )

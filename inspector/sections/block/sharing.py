@@ -27,12 +27,13 @@ def answer(subject: Subject) -> Iterator[Block]:
         ("W_K and W_V", subject.stream),
         lambda: [sharing.keys_from_values(layer, network) for layer in blocks.of(subject.stream)],
     )
-    yield Sentence(shared(sharing.storages(blocks, stream=subject.stream), keys), ("parameters",))
+    yield Sentence(shared(sharing.storages(blocks, stream=subject.stream)), ("parameters",))
     head = _head(subject)
     name = head.matrix.name if isinstance(head, HeadRecord) else ""
     table = sharing.storages(blocks, stream=subject.stream, head=name)
     code = f"{inside.code(subject)}table = inspector.sharing.storages(blocks, stream={subject.stream!r}, head={name!r})"
-    yield Figure("block-storages", words.STORAGES, partial(draw.storages, table), words.STORAGES_ALT, code, table)
+    drawn = partial(draw.storages, table)
+    yield Figure("block-storages", words.STORAGES, drawn, words.STORAGES_ALT, code, table, note=apart(keys))
     yield Row((_tied(subject, head), _side_by_side(subject)))
 
 
@@ -70,19 +71,22 @@ def _side_by_side(subject: Subject) -> Paragraph | Note:
     return Paragraph(words.at_last_token(subject.tokens[last], first.layer, words.heads(heads)), words.SIDE_BY_SIDE)
 
 
-def shared(table: pd.DataFrame, keys: Sequence[float | None]) -> str:
-    """Say how many tensors a stream's matrices are.
-
-    table: of `sharing.storages`; keys: of `sharing.keys_from_values`, for every layer.
-    """
+def shared(table: pd.DataFrame) -> str:
+    """Say how many tensors a stream's matrices are; table: of `sharing.storages`."""
     sets = [frozenset(rows["storage"]) for _, rows in table.groupby("row", sort=False)]
-    known = [distance for distance in keys if distance is not None]
     return words.shared(
         uses=len(table),
         storages=int(table["storage"].nunique()),
         layers=len(sets),
         alike=len(sets) > 1 and len(set(sets)) == 1,
-        keys=(min(known), max(known)) if known else None,
+    )
+
+
+def apart(keys: Sequence[float | None]) -> str:
+    """Say how far W_K and W_V are apart; keys: of `sharing.keys_from_values`, for every layer."""
+    known = [distance for distance in keys if distance is not None]
+    return words.apart(
+        (min(known), max(known)) if known else None,
         same=bool(known) and len(known) == len(keys) and max(known) == 0,
     )
 

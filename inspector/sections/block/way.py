@@ -11,7 +11,7 @@ from inspector import block
 from inspector.plots import block as draw
 from inspector.sections.block import inside
 from inspector.sections.picks import Listed, Step, Token
-from inspector.sections.section import Block, Figure, Note, Paragraph, Section, Sentence, Table
+from inspector.sections.section import Block, Figure, Mark, Note, Paragraph, Section, Sentence, Table
 from inspector.wording import block as words
 
 if TYPE_CHECKING:
@@ -32,7 +32,10 @@ def answer(subject: Subject, *, layer: int, token: int) -> Iterator[Block]:
             subject.trace, blocks, subject.model.network, stream=subject.stream, layer=number, position=token
         ),
     )
-    yield Sentence(passed(walk), ("residual stream", "FFN"))
+    adds = [number for number, step in enumerate(walk.steps, start=1) if _adds(walk, step)]
+    most = max(adds, key=lambda number: walk.steps[number - 1].norm, default=1)
+    about = tuple(Mark("block-way", {"step": number}) for number in (1, most, len(walk.steps)))
+    yield Sentence(passed(walk), ("residual stream", "FFN"), about)
     code = (
         f"{inside.code(subject)}walk = inspector.block.walk(\n    trace, blocks, loaded.network, "
         f"stream={subject.stream!r}, layer={number}, position={token}\n)\ntable = inspector.block.steps(walk)"
@@ -67,7 +70,7 @@ def passed(walk: Walk) -> str:
         layer=walk.layer,
         enters=walk.steps[0].norm,
         leaves=walk.steps[-1].norm,
-        added={step.part: step.norm for step in walk.steps if step.kind in ENDS and _ends(walk, step)},
+        added={step.part: step.norm for step in walk.steps if _adds(walk, step)},
         order=ORDERS[before, after],
         beside=any(step.beside for step in walk.steps),
     )
@@ -85,9 +88,10 @@ def _is_pre(walk: Walk, number: int) -> bool:
     return all(earlier.part != step.part for earlier in walk.steps[:number])
 
 
-def _ends(walk: Walk, step: LayerStep) -> bool:
+def _adds(walk: Walk, step: LayerStep) -> bool:
     """Return True if the step is the last of its sublayer: what is added to the stream."""
-    return bool(step.part) and [other for other in walk.steps if other.part == step.part][-1] is step
+    last = bool(step.part) and [other for other in walk.steps if other.part == step.part][-1] is step
+    return step.kind in ENDS and last
 
 
 WALK = Section("walk", "", _walked, (Step("block_step", words.STEP, lambda subject: ()),))
@@ -101,4 +105,5 @@ SECTION = Section(
     ),
     needs_model=True,
     parts=(WALK,),
+    behind=words.CHOOSE,
 )

@@ -50,10 +50,7 @@ def _on_card(subject: Subject, card: DeviceCard, *, batch: int, size: int) -> It
             batch=batch,
             element_bytes=size,
         )
-    target = sizes.lengths[1] if counted.shape == "encoder-decoder" else None
-    yield Paragraph(
-        words.on_card(found, tokens=sizes.tokens, target_tokens=target, card=card.title, memory=card.memory)
-    )
+    yield Paragraph(words.on_card(found, card=card.title, memory=card.memory))
     numbers = [
         Number(words.WEIGHTS, quantity(found.weights, "B"), words.CARD_WEIGHTS.format(counted.parameters, size)),
         Number(words.CACHE, quantity(found.cache, "B"), words.CACHE_MEANS),

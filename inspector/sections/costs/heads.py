@@ -9,7 +9,7 @@ from inspector.costs import clock, clocked
 from inspector.costs.heads import AttentionLayer, attention_layer
 from inspector.sections.costs import counts
 from inspector.sections.picks import Option
-from inspector.sections.section import Block, Figure, Measurement, Note, Number, Numbers, Paragraph, Section
+from inspector.sections.section import Block, Figure, Measurement, Note, Number, Numbers, Paragraph, Section, Sentence
 from inspector.text import quantity
 from inspector.wording import costs as words
 
@@ -24,7 +24,8 @@ def answer(subject: Subject, *, with_heads: str) -> Iterator[Block]:
     """Yield what another number of heads changes in one layer."""
     heads, tokens = int(with_heads), subject.configuration.tokens
     layer = attention_layer(subject.configuration.config)
-    cost = layer.with_heads(heads, tokens=tokens)
+    cost, of_one = layer.with_heads(heads, tokens=tokens), layer.with_heads(1, tokens=tokens)
+    yield Sentence(words.more_heads(heads, softmax=cost.softmax / of_one.softmax), ("head",))
     yield Numbers(
         (
             Number(words.HEAD_WIDTH, f"{cost.head_width:,}", words.HEAD_WIDTH_MEANS.format(layer.width, heads)),
@@ -45,7 +46,7 @@ def answer(subject: Subject, *, with_heads: str) -> Iterator[Block]:
             projections=cost.projections,
             products=cost.products,
             softmax=cost.softmax,
-            of_one=layer.with_heads(1, tokens=tokens).softmax,
+            of_one=of_one.softmax,
         )
     )
     yield _timed(layer, heads, tokens=tokens)

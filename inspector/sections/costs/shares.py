@@ -80,9 +80,7 @@ def _uncounted(subject: Subject, reason: str) -> Iterator[Block]:
     network = subject.model.network
     table = costs.parameters(network)
     yield Sentence(parameters(table), ("parameters", "embedding"))
-    yield Note(words.NOT_COUNTED.format(reason.rstrip(".")))
     size = sum(tensor.numel() * tensor.element_size() for tensor in network.parameters())
-    yield Note(words.LOADED.format(int(table["parameters"].sum()), format_bytes(size)))
     yield Figure(
         "counted-parameters",
         words.PARAMETERS,
@@ -92,6 +90,8 @@ def _uncounted(subject: Subject, reason: str) -> Iterator[Block]:
         f"table = inspector.costs.parameters(models.load({subject.model.card.id!r}).network)",
         table,
     )
+    yield Note(words.NOT_COUNTED.format(reason.rstrip(".")))
+    yield Note(words.LOADED.format(int(table["parameters"].sum()), format_bytes(size)))
 
 
 def _by_length(subject: Subject, found: Costs, crossovers: Crossovers) -> Figure:

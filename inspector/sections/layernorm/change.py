@@ -30,7 +30,7 @@ def answer(subject: Subject) -> Iterator[Block]:
     statistics = stream.statistics(subject)
     left: Block = Note(words.ALL_GATED, words.STEPS)
     if len(table):
-        yield Sentence(steps(table, norms=len(names)))
+        yield Sentence(steps(table))
         call = stream.code(subject, table="change")
         left = Figure("norm-shares", words.STEPS, _shares(table, names), words.STEPS_ALT, call, table)
     depth = Figure(
@@ -41,7 +41,7 @@ def answer(subject: Subject) -> Iterator[Block]:
         stream.code(subject),
         statistics,
     )
-    yield Row(((left, Note(words.ABOUT_STEPS)), depth))
+    yield Row(((left, Note(words.about_steps(len(names) - table["norm"].nunique()))), depth))
 
 
 def by_depth(statistics: pd.DataFrame, names: list[str]) -> Panels:
@@ -96,10 +96,10 @@ def _shares(table: pd.DataFrame, names: dict[int, str]) -> Chart:
     )
 
 
-def steps(table: pd.DataFrame, *, norms: int) -> str:
+def steps(table: pd.DataFrame) -> str:
     """Say how far each step goes, mean over all norms and tokens; table: of `normalization.change`."""
     means = table[list(STEPS)].mean().sort_values(ascending=False)
-    return words.steps(means.to_dict(), gated=norms - table["norm"].nunique())
+    return words.steps(means.to_dict())
 
 
 SECTION = Section("change", words.CHANGE, stream.where_norms(answer))

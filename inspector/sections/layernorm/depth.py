@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from inspector import normalization
 from inspector.plots.chart import Chart, Panels
 from inspector.sections.picks import Option
-from inspector.sections.section import Block, Figure, Note, Paragraph, Row, Section, Sentence, Table
+from inspector.sections.section import Block, Figure, Mark, Note, Paragraph, Row, Section, Sentence, Table
 from inspector.wording import layernorm as words
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ def answer(subject: Subject, *, start: str) -> Iterator[Block]:
     slopes = subject.of_all("untrained jacobians", normalization.jacobians)
     by_stack = ends(table)
     gradient, cosine = by_stack["gradient"].to_dict(), by_stack["cosine"].to_dict()
-    yield Sentence(words.depth(gradient=gradient, cosine=cosine))
+    last = int(table["layer"].max())
+    about = (Mark("untrained-depth", {"stack": stack, "layer": last}) for stack in ("post-norm", "pre-norm"))
+    yield Sentence(words.depth(gradient=gradient, cosine=cosine), about=tuple(about))
     yield Row(
         (
             Figure(

@@ -21,7 +21,8 @@ def answer(subject: Subject) -> Iterator[Block]:
     table = subject.of_text("norm direction", lambda: normalization.direction(subject.trace))
     means = table[table["norm"].isin(names)].groupby("norm", as_index=False)["cosine"].mean()
     least = means.loc[means["cosine"].idxmin()]
-    said = words.turned(names[int(least["norm"])], cosine=least["cosine"], mean=means["cosine"].mean())
+    norm = stream.norms(subject)[int(least["norm"])]
+    said = words.turned(words.name(norm), cosine=least["cosine"], mean=means["cosine"].mean())
     yield Sentence(said, ("cosine",), (Mark("norm-direction", {"norm": int(least["norm"])}),))
     chart = Chart(
         means.assign(place=range(len(means))),

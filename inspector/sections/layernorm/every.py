@@ -35,9 +35,8 @@ def answer(subject: Subject) -> Iterator[Block]:
         size = stream.size(norms)
         found = _told(subject)
         formulas, placements, outside = kinds(norms)
-        said = words.kinds(formulas=formulas, placements=placements, outside=outside)
         yield Sentence(
-            f"{widest(found, norms, size=size)} {said}",
+            f"{widest(found, norms, size=size)} {words.in_short(formulas, placements)}",
             words.terms(list(formulas), list(placements), size=size),
             (Mark("norms", {"norm": int(found["norm"]), "position": int(found["position"])}),),
         )
@@ -48,8 +47,8 @@ def answer(subject: Subject) -> Iterator[Block]:
         yield Note(plain(words.refused(len(paths), first=paths[0], reason=reason)))
     if norms:
         yield SEEN
-        if told := others(found, norms, size=size):
-            yield Note(told)
+        told = words.kinds(formulas=formulas, placements=placements, outside=outside)
+        yield Note(f"{told} {others(found, norms, size=size)}".rstrip())
     for count, norm in normalization.kinds(norms.values()):
         yield Note(words.formula(norm, count=count, of=len(norms)))
 
@@ -195,6 +194,6 @@ STATISTIC = Option(
 )
 ROOT = Switch("norm_sqrt", words.ROOT, default=True, help=words.ROOT_HELP)
 TOKEN = Token("token", words.TOKEN, lambda subject: subject.tokens, default=1)
-ONE = Section("one", words.THROUGH, _one, (TOKEN,))
+ONE = Section("one", words.THROUGH, _one, (TOKEN,), behind=words.ANOTHER_TOKEN)
 SEEN = Section("seen", "", _seen, (STATISTIC, ROOT))
 SECTION = Section("every", words.EVERY, answer, parts=(SEEN, ONE))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +14,7 @@ from inspector.plots import normalization as draw
 from inspector.plots.normalization import Form
 from inspector.sections.layernorm import stream
 from inspector.sections.picks import Option
-from inspector.sections.section import Block, Figure, Note, Section, Sentence
+from inspector.sections.section import Block, Figure, Mark, Note, Section, Sentence
 from inspector.wording import layernorm as words
 
 if TYPE_CHECKING:
@@ -30,10 +30,16 @@ def answer(subject: Subject, *, norm: int) -> Iterator[Block]:
     number, record = list(stream.norms(subject).items())[norm]
     table = subject.of_text("gamma and beta", lambda: normalization.parameters(subject.trace))
     rows = table[table["norm"] == number]
-    yield Sentence(learned(rows)) if record.learned else Note(words.NOTHING)
-    yield Note(words.one_formula(record), words.HEADING)
-    if record.learned:
+    spreads = {name: spread(values) for name, values in of_norm(rows).items()}
+    if spreads:
+        about = (Mark("gamma-beta", {"dimension": each.farthest}) for each in spreads.values() if each.deviations)
+        yield Sentence(learned(spreads, width=len(rows)), about=tuple(about))
         yield replace(DRAWN, answer=partial(_drawn, rows=rows, norm=record, number=number))
+        if told := beyond(spreads, width=len(rows)):
+            yield Note(told)
+    else:
+        yield Note(words.NOTHING)
+    yield Note(words.one_formula(record))
 
 
 def _drawn(subject: Subject, *, form: Form, rows: pd.DataFrame, norm: NormRecord, number: int) -> Iterator[Block]:
@@ -74,11 +80,32 @@ def spread(values: NDArray[np.float64]) -> Spread:
     )
 
 
-def learned(rows: pd.DataFrame) -> str:
-    """Say what a norm has learned, gamma and beta, those that it has; rows: of `normalization.parameters`."""
-    there = {name: rows[name].to_numpy(dtype=float) for name in ("gamma", "beta") if rows[name].notna().all()}
+def of_norm(rows: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
+    """Read gamma and beta, those that a norm has; rows: of `normalization.parameters`."""
+    return {name: rows[name].to_numpy(dtype=float) for name in ("gamma", "beta") if rows[name].notna().all()}
+
+
+def learned(spreads: Mapping[str, Spread], *, width: int) -> str:
+    """Say what a norm has learned, gamma and beta, those that it has."""
     return " ".join(
-        words.learned(name=name, width=len(values), **spread(values)._asdict()) for name, values in there.items()
+        words.learned(
+            name,
+            width=width,
+            mean=each.mean,
+            farthest=each.farthest,
+            value=each.value,
+            deviations=each.deviations,
+        )
+        for name, each in spreads.items()
+    )
+
+
+def beyond(spreads: Mapping[str, Spread], *, width: int) -> str:
+    """Say how far the farthest dimensions of gamma and beta lie, "" where all are equal."""
+    return " ".join(
+        words.beyond(name, width=width, farthest=each.farthest, deviations=each.deviations, outliers=each.outliers)
+        for name, each in spreads.items()
+        if each.deviations
     )
 
 

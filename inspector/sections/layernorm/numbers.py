@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def answer(subject: Subject) -> Iterator[Block]:
     """Yield the table of the stream's norms and tokens."""
     table = stream.statistics(subject).drop(columns="name")
-    yield Note(words.numbers(len(table), norms=len(stream.norms(subject)), tokens=len(subject.tokens)))
+    yield Note(words.numbers(norms=len(stream.norms(subject)), tokens=len(subject.tokens)))
     yield Table("layernorm", table, folded=False, height=320)
 
 

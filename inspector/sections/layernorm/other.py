@@ -101,7 +101,7 @@ def answer(
     special = batch.encodings[0].special
     column = next((place for place, is_special in enumerate(special) if not is_special), 0)
     found = padded((before, plain.keep), (x, batch.keep), column=column, epsilon=record.epsilon, running=running)
-    yield Sentence(padding(found, token=batch.encodings[0].tokens[column]))
+    yield Sentence(padding(found))
     if len(norm_texts) > MOST_TEXTS:
         yield Note(words.too_many(len(norm_texts), most=MOST_TEXTS))
     code = CODE.format(
@@ -364,20 +364,12 @@ def _spread(values: Floats) -> tuple[float, float]:
     return float(exact.mean()), float(exact.std())
 
 
-def padding(found: Padded, *, token: str) -> str:
-    """Say what the padding does to BatchNorm and to LayerNorm; token: whose LayerNorm was read."""
+def padding(found: Padded) -> str:
+    """Say what the padding does to BatchNorm and to LayerNorm."""
     if not found.added:
-        return words.padding(
-            cells=found.padding,
-            of=found.cells,
-            dimension=found.dimension,
-            token=token,
-            batch=found.batch[0],
-            layer=found.layer[0],
-        )
+        return words.padding(cells=found.padding, of=found.cells)
     return words.padding_added(
         cells=found.padding,
-        of=found.cells,
         added=found.added,
         batch=found.moved["batch"],
         layer=found.moved["layer"],

@@ -54,13 +54,14 @@ def answer(subject: Subject) -> Iterator[Block]:
         name="layernorm-outliers",
     )
     size = stream.size(norms)
-    yield Paragraph(words.far(far(stream.statistics(subject), size=size), norms=len(norms), size=size))
+    standing = words.far(far(stream.statistics(subject), size=size), norms=len(norms), size=size)
+    yield Paragraph(f"{massive(table)} {standing}")
 
 
 def outlier(table: pd.DataFrame, norms: Mapping[int, NormRecord]) -> str:
-    """Say which dimension stands out most, and where activations are massive; table: of `normalization.outliers`."""
+    """Say which dimension stands out most; table: of `normalization.outliers`."""
     top = table.loc[table["times"].idxmax()]
-    said = words.outlier(
+    return words.outlier(
         norm=norms[int(top["norm"])],
         dimension=int(top["dimension"]),
         token=str(top["token"]),
@@ -69,7 +70,11 @@ def outlier(table: pd.DataFrame, norms: Mapping[int, NormRecord]) -> str:
         largest=int((table["largest"] & (table["dimension"] == top["dimension"])).sum()),
         norms=int(table["norm"].nunique()),
     )
-    return f"{said} {words.massive(sorted({int(one) for one in table.loc[table['massive'], 'dimension']}))}"
+
+
+def massive(table: pd.DataFrame) -> str:
+    """Say where activations are massive; table: of `normalization.outliers`."""
+    return words.massive(sorted({int(dimension) for dimension in table.loc[table["massive"], "dimension"]}))
 
 
 def far(statistics: pd.DataFrame, *, size: Size, times: float = 2.0) -> list[tuple[str, int, float]]:

@@ -56,6 +56,7 @@ def _attention(subject: Subject) -> Map:
                 np.nan_to_num(found[:, kept]),
                 rows=tuple(f"{layer}.{head}" for layer, head in heads),
                 columns=tuple(f"{k:+d}" if k else "0" for k in apart[kept]),
+                named=told(found[:, kept], apart[kept]) if kept.sum() > 1 else None,
             ),
         ),
         words.HEAD,
@@ -136,23 +137,33 @@ def _one_turn(name: str, rows: Rows) -> Iterator[Number]:
 def looks(found: NDArray[np.float64], apart: NDArray[np.int64], heads: Sequence[tuple[int, int]]) -> str:
     """Say to which distance heads give most, from their mean attention [N, R] at distances [R].
 
-    heads: (layer, head) of each row; of equal ones the first is named. Distances that fewer than half of the text's
-    queries have are left out: few weights make a mean that says little.
+    heads: (layer, head) of each row.
     """
-    near = np.abs(apart) <= max(np.abs(apart).max() // 2, 1)
-    inside, places = np.nan_to_num(found[:, near]), apart[near]
-    row, column = np.unravel_index(int(inside.argmax()), inside.shape)
-    layer, head = heads[int(row)]
+    inside, places = _near(found, apart)
+    row, column = told(found, apart)
+    layer, head = heads[row]
     return words.looks(
-        heads=len(heads),
         distances=len(places),
         within=int(np.abs(places).max()),
         layer=layer,
         head=head,
-        distance=int(places[column]),
-        weight=float(inside[row, column]),
+        distance=int(apart[column]),
+        weight=float(found[row, column]),
         mean=int(places[inside.mean(axis=0).argmax()]),
     )
+
+
+def told(found: NDArray[np.float64], apart: NDArray[np.int64]) -> tuple[int, int]:
+    """Find the head that gives most to one distance, and that distance, by row and column; of equal ones the first."""
+    inside, places = _near(found, apart)
+    row, column = np.unravel_index(int(inside.argmax()), inside.shape)
+    return int(row), int(np.flatnonzero(apart == places[column])[0])
+
+
+def _near(found: NDArray[np.float64], apart: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Leave out distances that fewer than half of the text's queries have: few weights make a mean that says little."""
+    near = np.abs(apart) <= max(np.abs(apart).max() // 2, 1)
+    return np.nan_to_num(found[:, near]), apart[near]
 
 
 def first_rise(rows: pd.DataFrame) -> int | None:

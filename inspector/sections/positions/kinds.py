@@ -13,6 +13,7 @@ from inspector.sections.section import Block, Note, Paragraph, Section, Table
 from inspector.wording import positions as words
 
 if TYPE_CHECKING:
+    from inspector.positional import Kind
     from inspector.sections.subject import Subject
 
 APART = positional.APART
@@ -30,7 +31,7 @@ def answer(subject: Subject) -> Iterator[Block]:
     here = [words.YES if kind in found.ways else "" for kind in table["kind"]]
     listed = table.assign(here=here, **said)[list(words.HEADS)]
     yield Table("positions-kinds", listed, words=words.HEADS, folded=False)
-    yield Note(words.about_kinds(apart=APART, places=positional.POSITIONS))
+    yield Note(words.about_kinds(apart=APART, places=positional.POSITIONS, rounding=rounding(table)))
     for rotation in found.rotations:
         if len(rotation.cos) > APART:
             yield Note(words.own_rotation(apart=APART, spread=rotation.spread(distance=APART)))
@@ -39,14 +40,20 @@ def answer(subject: Subject) -> Iterator[Block]:
 
 def sides(table: pd.DataFrame) -> str:
     """Sort the kinds by what they make of one distance; table: of `positional.side_by_side`."""
-    differ = dict(zip(table["kind"], table["same"].astype(float), strict=True))
+    differ = _differences(table)
     return words.sides(
-        same=[kind for kind, value in differ.items() if value == 0],
-        rounding={kind: value for kind, value in differ.items() if 0 < value < ROUNDING},
+        same=[kind for kind, value in differ.items() if value < ROUNDING],
         more={kind: value for kind, value in differ.items() if value >= ROUNDING},
-        distance=APART,
-        places=positional.POSITIONS,
     )
+
+
+def rounding(table: pd.DataFrame) -> dict[Kind, float]:
+    """List the kinds whose scores at one distance differ by rounding alone; table: of `positional.side_by_side`."""
+    return {kind: value for kind, value in _differences(table).items() if 0 < value < ROUNDING}
+
+
+def _differences(table: pd.DataFrame) -> dict[Kind, float]:
+    return dict(zip(table["kind"], table["same"].astype(float), strict=True))
 
 
 SECTION = Section("kinds", words.KINDS, answer, needs_model=True)

@@ -10,7 +10,7 @@ import numpy as np
 from inspector import positional
 from inspector.positional import Rotation
 from inspector.sections.positions.found import Rows, find
-from inspector.sections.section import Block, Note, Section, Sentence
+from inspector.sections.section import Block, Section, Sentence
 from inspector.sections.subject import Subject
 from inspector.wording import positions as words
 
@@ -26,9 +26,6 @@ def answer(subject: Subject) -> Iterator[Block]:
         terms.append("cosine")
     said += [turns(rotation, tokens=tokens) for rotation in found.rotations[:1]]
     yield Sentence(" ".join(filter(None, said)), tuple(dict.fromkeys(terms)))
-    for rotation in found.rotations[:1]:
-        if not rotation.pure:
-            yield Note(words.stretches(rotation.factor, variant=rotation.variant))
 
 
 def alike(table: Rows, *, tokens: int, own: bool) -> str:

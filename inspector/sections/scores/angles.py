@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from math import isnan
 from typing import TYPE_CHECKING
 
 from inspector import scores
 from inspector.plots.chart import Chart
 from inspector.sections.picks import Option
 from inspector.sections.scores.open_head import HEAD, OpenHead, heads_map, name_of
-from inspector.sections.section import Block, Figure, Note, Paragraph, Row, Section, Sentence, Table
+from inspector.sections.section import Block, Figure, Mark, Note, Paragraph, Row, Section, Sentence, Table
 from inspector.text import plain
 from inspector.wording import scores as words
 from models import failures
@@ -32,7 +33,13 @@ def answer(subject: Subject, *, ranks: str, head: tuple[int, int, int]) -> Itera
     if (told := agrees(table)) is None:
         yield Note(words.NO_ORDER)
         return
-    yield Sentence(told, ("q · k", "cosine", "rank correlation"))
+    row = opened.row_of(table)
+    terms, ordered = ("q · k", "cosine", "rank correlation"), not isnan(row["cosine"])
+    if ordered and ranks != "key_spread":
+        about = Mark(f"scores-{ranks}", {"layer": opened.site.layer, "head": opened.number})
+        yield Sentence(f"{told} {own_angles(row)}", terms, (about,))
+    else:
+        yield Sentence(told, terms)
     other = opened.beside()
     against = None if other is None else _table(other.subject)
     if against is not None and (second := agrees(against)) is not None:
@@ -40,7 +47,10 @@ def answer(subject: Subject, *, ranks: str, head: tuple[int, int, int]) -> Itera
     code = f"{subject.code}table = inspector.scores.ranks.measure(trace, stream={subject.stream!r})"
     top = None if ranks == "key_spread" else 1.0
     drawn = heads_map(opened, table, ranks, quantity=words.CORRELATIONS[ranks], top=top, code=code, beside=against)
-    said = (Paragraph(own_angles(opened.row_of(table))), Note(words.spearman(scores.ranks.ROWS)))
+    said = (
+        Paragraph(key_lengths(row) if ordered else words.no_order(opened.name)),
+        Note(f"{words.spearman(scores.ranks.ROWS)} {lowest(table)}".rstrip()),
+    )
     yield from (Row((drawn, said), widths=(5, 4)),) if against is None else (drawn, *said)
     yield _lengths(opened)
     yield Table("scores-ranks", table, words.ALL_HEADS, height=420)
@@ -109,25 +119,26 @@ def agrees(table: pd.DataFrame) -> str | None:
     known = table.dropna(subset=["cosine", "distance"])
     if known.empty:
         return None
-    lowest = known.loc[known["distance"].idxmin()]
     return words.angles(
-        heads=len(known),
-        cosine=float(known["cosine"].median()),
-        distance=float(known["distance"].median()),
-        lowest=name_of(lowest),
-        least=float(lowest["distance"]),
+        heads=len(known), cosine=float(known["cosine"].median()), distance=float(known["distance"].median())
     )
+
+
+def lowest(table: pd.DataFrame) -> str:
+    """Say which head's order differs most from that by distance; table: of `scores.ranks.measure`."""
+    known = table.dropna(subset=["cosine", "distance"])
+    row = known.loc[known["distance"].idxmin()]
+    return words.lowest(name_of(row), heads=len(known), least=float(row["distance"]))
 
 
 def own_angles(row: pd.Series) -> str:
     """Say how far the orders agree in one head; row: of `scores.ranks.measure`."""
-    return words.own_angles(
-        head=name_of(row),
-        cosine=float(row["cosine"]),
-        distance=float(row["distance"]),
-        spread=float(row["key_spread"]),
-        longest=float(row["longest"]),
-    )
+    return words.own_angles(name_of(row), cosine=float(row["cosine"]), distance=float(row["distance"]))
+
+
+def key_lengths(row: pd.Series) -> str:
+    """Say how far the lengths of one head's keys spread; row: of `scores.ranks.measure`."""
+    return words.key_lengths(name_of(row), spread=float(row["key_spread"]), longest=float(row["longest"]))
 
 
 def fixed(found: FixedMixing, row: pd.Series) -> str:

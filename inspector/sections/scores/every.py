@@ -22,21 +22,23 @@ def answer(subject: Subject, *, measure: str, head: tuple[int, int, int]) -> Ite
     """Yield how q . k varies, the map of one number, and the table of all."""
     opened, table = OpenHead.of(subject, head), measured(subject)
     terms = ("q · k", "d_k") if np.isfinite(table["ratio"]).all() else ("attention",)
-    most = table.iloc[_most_saturated(table)]
-    about = Mark(f"scores-{measure}", {"layer": int(most["layer"]), "head": int(most["head"])})
-    yield Sentence(varies(table), terms, (about,))
+    value, shown = float(opened.row_of(table)[measure]), words.MEASURES[measure]
+    if np.isnan(value):
+        yield Sentence(varies(table), terms)
+    else:
+        about = Mark(f"scores-{measure}", {"layer": opened.site.layer, "head": opened.number})
+        yield Sentence(f"{varies(table)} {words.of_head(opened.name, measure=measure, value=value)}", terms, (about,))
     other = opened.beside()
     against = None if other is None else measured(other.subject)
     if against is not None:
-        yield Paragraph(words.beside(varies(against)))
-    shown = words.MEASURES[measure]
+        yield Paragraph(words.beside(f"{varies(against)} {saturated(against)}"))
     code = subject.code + code_of_stream("inspector.scores.measure(trace)", subject)
     drawn = heads_map(
         opened, table, measure, quantity=shown.name, code=code, top=shown.top, scale=shown.scale, beside=against
     )
     told = (
-        Paragraph(words.of_head(opened.name, measure=measure, value=float(opened.row_of(table)[measure]))),
         Note(shown.meaning),
+        Paragraph(saturated(table)),
         Note(f"{ratios(table)} {words.COUNTED}".lstrip()),
     )
     yield from (Row((drawn, told), widths=(5, 4)),) if against is None else (drawn, *told)
@@ -46,27 +48,28 @@ def answer(subject: Subject, *, measure: str, head: tuple[int, int, int]) -> Ite
     yield from opened.sigmoid()
 
 
-def varies(table: pd.DataFrame) -> str:
-    """Say what the scale makes of q . k in a stream's heads, and which head's rows are left to one key.
-
-    table: of `scores.measure`.
-    """
-    shares, variance = table["saturated"].to_numpy(), (table["ratio"] * table["d_k"]).to_numpy()
-    most = _most_saturated(table)
-    full = words.saturated(
+def saturated(table: pd.DataFrame) -> str:
+    """Say which head's rows are left to one key most; table: of `scores.measure`."""
+    shares = table["saturated"].to_numpy()
+    most = int(np.nanargmax(shares)) if np.isfinite(shares).any() else 0
+    return words.saturated(
         share=float(shares[most]), heads=int((shares == shares[most]).sum()), head=name_of(table.iloc[most])
     )
+
+
+def varies(table: pd.DataFrame) -> str:
+    """Say what the scale makes of q . k in a stream's heads; table: of `scores.measure`."""
+    variance = (table["ratio"] * table["d_k"]).to_numpy()
     if not np.isfinite(variance).all():
-        return f"{words.NOT_SEEN} {full}"
+        return words.NOT_SEEN
     after = table["scaled"].to_numpy()
-    varies = words.scaled(
+    return words.scaled(
         heads=len(table),
         before=float(np.median(variance)),
         after=float(np.median(after)) if np.isfinite(after).all() else None,
         root=bool(np.allclose(table["scale"], table["d_k"] ** -0.5, rtol=1e-6)),
         unscaled=bool((table["scale"] == 1).all()),
     )
-    return f"{varies} {full}"
 
 
 def ratios(table: pd.DataFrame) -> str:
@@ -76,11 +79,6 @@ def ratios(table: pd.DataFrame) -> str:
         return ""
     low, high = float(ratio.min()), float(ratio.max())
     return words.ratios(heads=len(table), d_k=int(table["d_k"].iloc[0]), low=low, high=high)
-
-
-def _most_saturated(table: pd.DataFrame) -> int:
-    shares = table["saturated"].to_numpy()
-    return int(np.nanargmax(shares)) if np.isfinite(shares).any() else 0
 
 
 def _measures(subject: Subject) -> dict[str, str]:

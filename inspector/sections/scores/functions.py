@@ -14,7 +14,7 @@ from inspector.plots.chart import Chart
 from inspector.scores import functions
 from inspector.sections.picks import Count, Option
 from inspector.sections.scores.open_head import OPEN, OpenHead
-from inspector.sections.section import Block, Figure, Measurement, Note, Paragraph, Row, Section, Sentence, Table
+from inspector.sections.section import Block, Figure, Mark, Measurement, Note, Paragraph, Row, Section, Sentence, Table
 from inspector.text import quantity
 from inspector.wording import phrases, scores
 from inspector.wording import score_functions as words
@@ -43,7 +43,8 @@ def answer(
 ) -> Iterator[Block]:
     """Yield bars and curves, the clock, the table with formulas, and what kind of functions they are."""
     sizes, amount = Sizes(race_tokens, race_width, race_heads), race_amount
-    yield Sentence(race(sizes), words.TERMS)
+    about = (Mark(f"race-{race_amount}", {"function": function}) for function in ("additive", "linear"))
+    yield Sentence(race(sizes), words.TERMS, tuple(about))
     given = (
         "from inspector.costs import score_functions\n\n"
         f"sizes = score_functions.Sizes({sizes.tokens}, {sizes.width}, heads={sizes.heads})\n"
@@ -167,13 +168,11 @@ def _properties(opened: OpenHead) -> Iterator[Block]:
 
 
 def race(sizes: Sizes) -> str:
-    """Say what all functions cost beside dot products."""
-    flops = {function: cost(function, sizes).flops for function in FUNCTIONS}
+    """Say what additive scores and linear attention cost beside dot products."""
+    dot = cost("dot", sizes).flops
     return words.race(
-        tokens=sizes.tokens,
-        heads=sizes.heads,
-        d_k=sizes.width,
-        times={function: each / flops["dot"] for function, each in flops.items()},
+        additive=cost("additive", sizes).flops / dot,
+        linear=cost("linear", sizes).flops / dot,
         cheaper=floor(sizes.width + 0.5) + 1,  # 4 n d^2 + 2 n d < 4 n^2 d where n > d + 1/2
     )
 

@@ -63,7 +63,7 @@ def answer(subject: Subject, *, gradient_size: words.Size) -> Iterator[Block]:
         )
     )
     if {"q", "v"} <= set(table["matrix"]):
-        yield Paragraph(verdict(table, about, size=size))
+        yield Paragraph(further(table, about, size=size))
     yield Note(words.scalar(about.scalar, count=about.count))
     yield Table("gradients", _named(table, about), scores.ALL_HEADS, height=420)
 
@@ -139,30 +139,29 @@ def _named(table: pd.DataFrame, about: GradientScalar) -> pd.DataFrame:
 
 
 def becomes(table: pd.DataFrame, about: GradientScalar, *, size: words.Size) -> str:
-    """Say what the scale does to W_Q's gradient and to W_V's; table: of `gradients.sweep`, of one stream."""
+    """Say what larger scores do to W_Q's gradient and to W_V's; table: of `gradients.sweep`, of one stream."""
     means = _means(table, size)
-    most = max(factor for factor, _ in means.index)
-    at = means[size].to_dict()
-    return words.gradients(
-        size=size,
-        scaled=about.scale != 1,
-        queries=(at[about.scale, "q"], at[1.0, "q"], at[most, "q"]),
-        values=(at[about.scale, "v"], at[1.0, "v"], at[most, "v"]),
-        times=most / about.scale,
-        largest=float(means["largest"][most, "q"]),
-    )
+    most, at = max(factor for factor, _ in means.index), means[size].to_dict()
+    queries, values = ((at[about.scale, matrix], at[most, matrix]) for matrix in "qv")
+    return words.gradients(size=size, queries=queries, values=values, times=most / about.scale)
 
 
-def verdict(table: pd.DataFrame, about: GradientScalar, *, size: words.Size) -> str:
-    """Say whether the softmax starves W_Q and not W_V here, as scores grow and at the model's own scale."""
+def further(table: pd.DataFrame, about: GradientScalar, *, size: words.Size) -> str:
+    """Say why, what the scale does, and in which layer the softmax is saturated at the model's own scale."""
     means = _means(table, size)
-    most = max(factor for factor, _ in means.index)
-    at = means[size].to_dict()
-    grown = words.verdict(
-        size=size,
-        queries=(at[about.scale, "q"], at[most, "q"]),
-        values=(at[about.scale, "v"], at[most, "v"]),
-    )
+    most, at = max(factor for factor, _ in means.index), means[size].to_dict()
+    queries, values = ((at[about.scale, matrix], at[most, matrix]) for matrix in "qv")
+    told = [
+        words.why(size=size, queries=queries, values=values),
+        words.without(
+            size=size,
+            scaled=about.scale != 1,
+            queries=(at[about.scale, "q"], at[1.0, "q"]),
+            values=(at[about.scale, "v"], at[1.0, "v"], at[most, "v"]),
+            times=most / about.scale,
+            largest=float(means["largest"][most, "q"]),
+        ),
+    ]
     whole = table[table["head"].isna() & (table["factor"] == about.scale)]
     layers = whole.pivot(index="layer", columns="matrix", values=[size, "largest"])
     for layer, row in layers.iterrows():
@@ -170,8 +169,9 @@ def verdict(table: pd.DataFrame, about: GradientScalar, *, size: words.Size) -> 
             starved = words.starved(
                 layer=int(layer), queries=row[size, "q"], values=row[size, "v"], largest=row["largest", "q"]
             )
-            return f"{grown} {starved}"
-    return grown
+            told.append(starved)
+            break
+    return " ".join(filter(None, told))
 
 
 def _means(table: pd.DataFrame, size: str) -> pd.DataFrame:

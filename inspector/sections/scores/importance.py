@@ -13,7 +13,7 @@ import pandas as pd
 from inspector.plots.chart import Chart
 from inspector.sections.picks import Listed, Option
 from inspector.sections.scores.open_head import OPEN, OpenHead, code_of_stream, heads_map, name_of, of_stream
-from inspector.sections.section import Ask, Block, Figure, Note, Paragraph, Row, Section, Sentence, Table
+from inspector.sections.section import Ask, Block, Figure, Mark, Note, Paragraph, Row, Section, Sentence, Table
 from inspector.text import named, signed
 from inspector.wording import left_out as words
 from inspector.wording import scores
@@ -53,6 +53,7 @@ def answer(subject: Subject, *, head: tuple[int, int, int], left_at: int) -> Ite
     yield Sentence(
         f"{most(left, whole=trace.tokens, guesses=loaded.fills_masks)} {accordingly(table)}",
         ("attention", "rank correlation"),
+        (Mark("left-out-changes", {"position": left.positions[int(np.argmax(left.changes))]}),),
     )
     if not own:
         yield Note(words.TO_THE_SOURCE)

@@ -14,7 +14,7 @@ from inspector import probe, scores
 from inspector.plots.chart import Chart
 from inspector.sections.picks import Option
 from inspector.sections.scores.open_head import HEAD, SHOWN, OpenHead, heads_map, name_of, scores_and_weights
-from inspector.sections.section import Block, Figure, Note, Paragraph, Row, Section, Sentence, Table
+from inspector.sections.section import Block, Figure, Mark, Note, Paragraph, Row, Section, Sentence, Table
 from inspector.text import plain
 from inspector.wording import scores as words
 
@@ -32,7 +32,13 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
     opened = OpenHead.of(subject, head)
     other = opened.beside()
     table = _table(subject)
-    yield Sentence(sides(opened.row_of(table), causal=_is_causal(opened)), ("asymmetry", "scores", "attention"))
+    row = opened.row_of(table)
+    about = Mark("scores-scores", {"layer": opened.site.layer, "head": opened.number})
+    yield Sentence(
+        sides(row, causal=_is_causal(opened)),
+        ("asymmetry", "scores", "attention"),
+        () if math.isnan(row["scores"]) else (about,),
+    )
     against = None if other is None else _table(other.subject)
     if other is not None and against is not None:
         yield Paragraph(words.beside(sides(other.row_of(against), causal=_is_causal(other))))
@@ -40,7 +46,8 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
     if other is not None:
         yield scores_and_weights(other, "scores-b", side=words.SIDE_B)
     count = len(opened.site.keys)
-    yield Note((words.first(SHOWN, of=count) if count > SHOWN else "") + words.ASYMMETRY)
+    told = words.peak(float(row["peak"]), causal=_is_causal(opened))
+    yield Note(" ".join(filter(None, (words.first(SHOWN, of=count) if count > SHOWN else "", told, words.ASYMMETRY))))
     yield replace(SPECTRUM, answer=partial(_spectrum, opened=opened, other=other))
     yield replace(ALL, answer=partial(_all, opened=opened, table=table, beside=against))
     yield Table("scores-symmetry", table, words.ALL_HEADS, height=420)
@@ -137,7 +144,6 @@ def sides(row: pd.Series, *, causal: bool) -> str:
         causal=causal,
         diagonal=float(row["diagonal"]),
         even=float(row["even"]),
-        peak=float(row["peak"]),
     )
 
 

@@ -71,9 +71,7 @@ def weighed(found: Mapping[str, Weighting], *, head: str) -> str:
     softmax = found["softmax"]
     if softmax.entropy != softmax.entropy:
         return words.no_choice(head)
-    return words.weightings(
-        head, largest={name: one.largest for name, one in found.items()}, sums=found["sigmoid"].sums
-    )
+    return words.weightings(head, **{name: found[name].largest for name in ("softmax", "linear", "cosine")})
 
 
 SECTION = Section("weightings", scores.WEIGHTINGS, answer, (HEAD,), long=True)

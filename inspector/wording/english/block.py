@@ -19,16 +19,17 @@ if TYPE_CHECKING:
 ASKS = "Inside the block"
 CANNOT = "does not show what its parts add to the residual stream"
 NO_LAYER = "none of its layers was seen"
+CHOOSE = "Another token or layer"
 TOKEN, LAYER, INPUT, STEP = "Token", "Layer", "input", "Step"
 WAY, ADDED, FFN, SHARING = "One token's way", "What each part adds", "FFN", "Sharing"
 FURTHER = "More of this layer"
 
 PARTS = {"attention": "attention", "cross": "cross-attention", "ffn": "the FFN", "": "the input"}
 _ORDERS = {
-    "pre": "each sublayer reads the stream through a norm (pre-norm)",
-    "post": "a norm follows each sum (post-norm)",
-    "both": "norms stand before the sublayers and after the sums",
-    "none": "no norm stands in it",
+    "pre": "Each sublayer reads the stream through a norm (pre-norm)",
+    "post": "A norm follows each sum (post-norm)",
+    "both": "Norms stand before the sublayers and after the sums",
+    "none": "No norm stands in this block",
 }
 
 
@@ -48,19 +49,19 @@ def layer(number: int) -> str:
 def passed(
     *, token: str, layer: int, enters: float, leaves: float, added: Mapping[str, float], order: str, beside: bool
 ) -> str:
-    """Say what a layer does to one token: what its parts add, and where its norms stand.
+    """Say what a layer does to one token: which part adds most, and where its norms stand.
 
     enters, leaves: the length of the token's vector; added: part -> the length of the vector that the part adds. order:
     "pre" where the first sublayer reads a norm, "post" where a norm follows a sum, "both", or "none". beside: attention
     and FFN read the same stream and are added at once.
     """
-    parts = [f"{PARTS[part]} adds a vector of length {number(length)}" for part, length in added.items()]
-    at_once = ", both of the same state and at once (a parallel block)" if beside else ""
-    added_parts = f"{listed(parts)}{at_once}"
-    return (
-        f"{code(token)} enters layer {layer} with length {number(enters)} and leaves it with {number(leaves)}. "
-        f"{added_parts[0].upper()}{added_parts[1:]}. In this block {_ORDERS[order]}."
-    )
+    told = [f"{code(token)} enters layer {layer} with length {number(enters)} and leaves it with {number(leaves)}."]
+    if added:
+        part = max(added, key=added.__getitem__)
+        name, most = PARTS[part], "most: " if len(added) > 1 else ""
+        told.append(f"{name[0].upper()}{name[1:]} adds {most}a vector of length {number(added[part])}.")
+    at_once = "; its parts read one state and are added at once (a parallel block)" if beside else ""
+    return f"{' '.join(told)} {_ORDERS[order]}{at_once}."
 
 
 def way_alt(name: str, *, step: int, steps: int) -> str:
@@ -182,27 +183,28 @@ def prediction(guess: str) -> str:
     return f"The prediction {guess} after each part"
 
 
-def added(
-    *, part: str, layer: int, share: float, larger: int, equal: int, layers: int, alike: tuple[float, float] | None
-) -> str:
+def added(*, part: str, layer: int, share: float, alike: tuple[float, float] | None) -> str:
     """Say which part adds most, and how alike the tokens get.
 
-    part, layer, share: of the largest share of the stream's length. larger, equal: in how many of `layers`, in which
-    both add, the FFN's share is more than attention's, or the same. alike: the mean cosine of two tokens after the
+    part, layer, share: of the largest share of the stream's length. alike: the mean cosine of two tokens after the
     first sublayer and after the last; None for a single token.
     """
     size = percent(share) if share < 1 else f"{number(share)} times"
     of = "of the stream's length" if share < 1 else "the stream's length"
     name = PARTS[part]
     sentence = f"{name[0].upper()}{name[1:]} of layer {layer} adds most: {size} {of}."
-    if layers:
-        more = f"in {larger} of {layers} {'layer' if layers == 1 else 'layers'}"
-        same = f" and as much in {equal}" if equal else ""
-        sentence += f" Against the stream's length the FFN adds more than attention {more}{same}."
     if alike is not None:
         first, last = map(signed, alike)
         sentence += f" Two tokens' states have a cosine of {first} after the first part and {last} at the end."
     return sentence
+
+
+def larger(*, larger: int, equal: int, layers: int) -> str:
+    """Say in how many of the layers in which both add the FFN adds more than attention, or the same; "" for none."""
+    if not layers:
+        return ""
+    more = f"{larger} of {count_of(layers, 'layer')}" + (f" and as much in {equal}" if equal else "")
+    return f"Against the stream's length the FFN adds more than attention in {more}."
 
 
 def moved(
@@ -296,34 +298,26 @@ def about_dying(*, units: int) -> str:
     )
 
 
-def answered(
-    *,
-    layer: int,
-    activation: str,
-    gated: bool,
-    units: int,
-    positive: float,
-    silent: int,
-    unit: int,
-    token: str,
-) -> str:
-    """Say how many units of an FFN answer on this text.
+def answered(*, layer: int, activation: str, gated: bool, positive: float, unit: int, token: str) -> str:
+    """Say how much of an FFN answers on this text.
 
-    positive: share of all pre-activations above 0. silent: how many of `units` are above 0 for no token of this text.
-    unit: the unit of the largest output; token: the token that moves this unit most.
+    positive: share of all pre-activations above 0. unit: the unit of the largest output; token: the token that moves
+    this unit most.
     """
     kind = f"{ACTIVATIONS[activation]}{' on a gate' if gated else ''}"
     kind = "SwiGLU" if gated and activation == "silu" else kind
-    quiet = (
-        f"{silent:,} of {units:,} units are above 0 on no token of this text"
-        if silent
-        else "every unit is above 0 on some token"
-    )
-    zero = ", and give exactly 0" if activation in EXACT and silent else ""
     return (
-        f"Layer {layer}'s FFN ({kind}): {percent(positive)} of its pre-activations are above 0, and "
-        f"{quiet}{zero}. Unit {unit} answers most strongly, to {code(token)}."
+        f"Layer {layer}'s FFN ({kind}): {percent(positive)} of the numbers before its activation function are "
+        f"positive. Unit {unit} answers most strongly, to {code(token)}."
     )
+
+
+def silent(count: int, *, of: int, activation: str) -> str:
+    """Say how many units of an FFN are above 0 for no token of this text."""
+    if not count:
+        return "Every unit is above 0 on some token."
+    zero = ", and give exactly 0" if activation in EXACT else ""
+    return f"{count:,} of {of:,} units are above 0 on no token of this text{zero}."
 
 
 def straight(*, straight: float, doubled: float, mirrored: float) -> str:
@@ -427,27 +421,31 @@ TIED, SIDE_BY_SIDE = "Embedding and head", "Heads side by side, or added up"
 NOTHING_TO_SHARE = "This model has no head that predicts tokens, so there is nothing that its embedding could share."
 
 
-def shared(*, uses: int, storages: int, layers: int, alike: bool, keys: tuple[float, float] | None, same: bool) -> str:
+def shared(*, uses: int, storages: int, layers: int, alike: bool) -> str:
     """Say how many tensors the layers' matrices are.
 
     uses, storages: the number of matrices in use, and of the tensors that hold them. alike: every layer uses the same.
-    keys: the smallest and largest distance of W_K from W_V, None where one matrix holds both; same: W_K and W_V are one
-    tensor in every layer.
     """
-    names = f"{layers} {'layer' if layers == 1 else 'layers'}"
-    sentence = f"The {names} multiplied by {uses:,} matrices, which are {storages:,} tensors"
+    layers_have = f"{'The only layer' if layers == 1 else 'The layers'} multiplied by {uses:,} matrices"
     if storages == uses:
-        sentence = f"The {names} multiplied by {uses:,} matrices, and each is a tensor of its own"
-        sentence += ": layers share nothing." if layers > 1 else "."
+        end = ", and each is a tensor of its own" + (": layers share nothing." if layers > 1 else ".")
     else:
-        sentence += ": every layer uses the same." if alike else "."
+        end = f", which are {storages:,} tensors" + (": every layer uses the same." if alike else ".")
+    return layers_have + end
+
+
+def apart(keys: tuple[float, float] | None, *, same: bool) -> str:
+    """Say how far W_K and W_V are apart, "" where one matrix holds both in every layer.
+
+    keys: the smallest and largest distance; same: they are one tensor in every layer.
+    """
     if keys is None:
-        return sentence
+        return ""
     if same:
-        return f"{sentence} W_K and W_V are one tensor in every layer."
+        return "W_K and W_V are one tensor in every layer."
     low, high = map(number, keys)
     between = low if low == high else f"between {low} and {high}"
-    return f"{sentence} W_K and W_V are apart by {between} of their length (two that have nothing in common: 1.41)."
+    return f"W_K and W_V are apart by {between} of their length (two that have nothing in common: 1.41)."
 
 
 def head_size(rows: int, columns: int, *, width: int) -> str:

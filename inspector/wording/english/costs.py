@@ -11,7 +11,7 @@ from inspector.costs.clock import Kernel, LayerTimes
 from inspector.costs.clocked import StreamTimes
 from inspector.costs.derivation import Amount, DerivedNumber
 from inspector.text import number, quantity
-from inspector.wording.english.phrases import count_of, listed, percent
+from inspector.wording.english.phrases import FRACTIONS, TOLERANCE, count_of, listed, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,10 +100,18 @@ def against(*, flops: float, parameters: float, elementwise: bool, experts: bool
     """Say how many times the FFN's FLOPs and parameters attention has."""
     chosen = " (FLOPs of the experts that a token chooses, parameters of all)" if experts else ""
     work = ", element-wise work included," if elementwise else ""
-    return (
-        f" Attention needs {flops:.3g} times the FFN's FLOPs{work} and has {parameters:.3g} times its "
-        f"parameters{chosen}."
-    )
+    needs, has = _times(flops, "the FFN's FLOPs"), _times(parameters, "its parameters")
+    return f" Attention needs {needs}{work} and has {has}{chosen}."
+
+
+def _times(ratio: float, what: str) -> str:
+    """Write a ratio: "half its parameters", "about half its parameters (0.506)", "0.42 times its parameters"."""
+    near = min(FRACTIONS, key=lambda fraction: abs(fraction - ratio))
+    if abs(near - ratio) > TOLERANCE:
+        return f"{ratio:.3g} times {what}"
+    exactly = f"{ratio:.3g}" == f"{near:.3g}"
+    fraction = f"{FRACTIONS[near]}{'' if near == 0.5 else ' of'} {what}"
+    return fraction if exactly else f"about {fraction} ({ratio:.3g})"
 
 
 def crossovers(*, core: float, sublayer: float | None, textbook: bool) -> str:
@@ -165,12 +173,11 @@ def of_layers(value: Value, *, stream: str, layers: int, least: float, most: flo
             return f"{number(of)} ms"
         return quantity(of, UNITS[value]) if value in UNITS else f"{quantity(of)} parameters"
 
-    whose = f"{count_of(layers, 'layer')} of the {stream}"
     if layers == 1:
         return f"The only layer of the {stream} takes {amount(most)}."
     if least == most:
-        return f"Each of the {whose} takes {amount(most)}."
-    return f"The {whose} take from {amount(least)} to {amount(most)} each."
+        return f"Each of the {count_of(layers, 'layer')} of the {stream} takes {amount(most)}."
+    return f"The layers of the {stream} take from {amount(least)} to {amount(most)} each."
 
 
 # --- memory and steps -------------------------------------------------------------------------------------------------
@@ -365,10 +372,11 @@ ROOFLINE_ALT = "Attainable FLOP/s of each part of a layer against its FLOPs a by
 
 def measures(lengths: Sequence[int]) -> str:
     """Say what will be timed."""
-    at = f"{', '.join(f'{length:,}' for length in lengths)} {'token' if list(lengths) == [1] else 'tokens'}"
+    first, last = lengths[0], count_of(lengths[-1], "token")
+    at = last if len(lengths) == 1 else f"lengths from {first:,} to {last}"
     return (
-        f"Milliseconds are measured on this machine: one layer of this shape, with random numbers for weights, "
-        f"is run part by part at {at}. It takes some seconds."
+        "Milliseconds are measured on this machine: one layer of this shape, with random weights, is run part by part "
+        f"at {at}. It takes some seconds."
     )
 
 
@@ -453,7 +461,7 @@ def parameters(*, parameters: int, embeddings: int, layers: int) -> str:
     """Say how many parameters a model has, and how many of them are embeddings."""
     share = percent(embeddings / parameters) if parameters else "0 %"
     inside = count_of(layers, "layer")
-    return f"This model has {quantity(parameters)} parameters in {inside}; {share} of them are embeddings."
+    return f"This model has {quantity(parameters)} parameters in {inside}. Embeddings are {share} of them."
 
 
 def needed(*, computed: int, known: int, needed: int) -> str:
@@ -494,8 +502,8 @@ def head_left_out(parameters: int) -> str:
 def whole(*, tokens: int, parameters: int, flops: int, layers: int) -> str:
     """Say what a model has and what one forward takes."""
     return (
-        f"At {count_of(tokens, 'token')} one forward takes {quantity(flops, 'FLOP')} in matrix products; "
-        f"the model has {quantity(parameters)} parameters in {count_of(layers, 'layer')}."
+        f"At {count_of(tokens, 'token')} one forward takes {quantity(flops, 'FLOP')} in matrix products. "
+        f"The model has {quantity(parameters)} parameters in {count_of(layers, 'layer')}."
     )
 
 
@@ -590,17 +598,13 @@ def timed(times: StreamTimes, measured: LayerTimes, *, kernel: Kernel, tokens: i
     )
 
 
-def on_card(fit: CardNeeds, *, tokens: int, target_tokens: int | None, card: str, memory: int) -> str:
+def on_card(fit: CardNeeds, *, card: str, memory: int) -> str:
     """Say whether a model with its cache fits a card; card: its title, memory: its bytes."""
-    each = count_of(tokens, "token") + ("" if target_tokens is None else f", with a target of {target_tokens:,},")
-    texts = f"a text of {each}" if fit.batch == 1 else f"{fit.batch:,} texts of {each}"
-    cache = f", and the KV cache of {texts} {quantity(fit.cache, 'B')}" if fit.cache else ""
-    takes = f"The weights take {quantity(fit.weights, 'B')}{cache}"
+    takes = f"The weights {'and the KV cache ' if fit.cache else ''}take"
     if fit.cards == 1:
-        return f"{takes}: {percent(fit.bytes / memory)} of the {quantity(memory, 'B')} of {card}."
+        return f"{takes} {percent(fit.bytes / memory)} of the memory of {card}."
     return (
-        f"{takes}: {number(fit.bytes / memory)} times the {quantity(memory, 'B')} of {card}. "
-        f"At least {fit.cards:,} such cards hold it."
+        f"{takes} {number(fit.bytes / memory)} times the memory of {card}. At least {fit.cards:,} such cards hold it."
     )
 
 
@@ -613,6 +617,14 @@ def seconds(time: float) -> str:
         if time < most:
             return f"{number(time / size)} {unit}"
     return f"{number(time / (365.25 * 86400))} years"
+
+
+def more_heads(heads: int, *, softmax: float) -> str:
+    """Say what more heads cost; softmax: the FLOPs of the softmax over those with one head."""
+    return (
+        f"More heads cost no more, but for the softmax: with {count_of(heads, 'head')} it takes {number(softmax)} "
+        "times the FLOPs that it takes with one."
+    )
 
 
 def heads(

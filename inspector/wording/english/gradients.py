@@ -46,32 +46,59 @@ def long(tokens: int) -> str:
     )
 
 
-def gradients(
+def gradients(*, size: Size, queries: tuple[float, float], values: tuple[float, float], times: float) -> str:
+    """Say whether the softmax starves W_Q and not W_V as scores grow, with W_Q's numbers.
+
+    queries, values: sizes of the entries of W_Q's and W_V's gradients, mean over the layers: at the model's factor, and
+    at `times` the model's factor.
+    """
+    query, value = _ratio(*queries), _ratio(*values)
+    if query < 0.1 <= value:
+        point = "A softmax that saturates starves W_Q here, and not W_V."
+    elif query < value:
+        point = "W_Q's gradient suffers more than W_V's from larger scores here."
+    else:
+        point = "On this text W_Q's gradient does not suffer more than W_V's from larger scores."
+    return f"{point} With scores {number(times)} times the model's, W_Q's {size} entry {_becomes(*queries)}."
+
+
+def why(*, size: Size, queries: tuple[float, float], values: tuple[float, float]) -> str:
+    """Say why the softmax starves W_Q and not W_V, or what a mean hides; queries, values: as of `gradients`."""
+    query, value = _ratio(*queries), _ratio(*values)
+    if query < 0.1 <= value:
+        return "W_Q's gradient passes through the softmax's Jacobian, W_V's is mixed by the weights themselves."
+    if query >= value and size == "mean":
+        return "A mean is carried by its largest entries: the median says what most entries get."
+    return ""
+
+
+def without(
     *,
     size: Size,
     scaled: bool,
-    queries: tuple[float, float, float],
+    queries: tuple[float, float],
     values: tuple[float, float, float],
     times: float,
     largest: float,
 ) -> str:
-    """Say what the scale does to W_Q's gradient and to W_V's, and what a saturated softmax does to both.
+    """Say what the scale does to W_Q's gradient and to W_V's, and what larger scores do to W_V's.
 
-    scaled: the model has a scale, so that leaving it out changes something. queries, values: sizes of the entries of
-    W_Q's and W_V's gradients, mean over the layers: at the model's factor, at 1, and at `times` the model's factor.
-    largest: the mean largest weight of a row at `times` the model's factor.
+    scaled: the model has a scale, so that leaving it out changes something. queries: the size of the entries of W_Q's
+    gradient, mean over the layers: at the model's factor, and at 1; values: of W_V's, and at `times` the model's
+    factor. largest: the mean largest weight of a row at `times` the model's factor.
     """
     entry = f"the {size} entry"
-    (query, query_without, query_end), (value, value_without, value_end) = queries, values
-    without = (
-        f"Without its scale {entry} of the gradient into W_Q {_becomes(query, query_without)}, and of W_V's "
-        f"{_becomes(value, value_without)}. "
+    value, value_without, value_end = values
+    scale = (
+        f"Without its scale {entry} of the gradient into W_Q {_becomes(*queries)}, and of W_V's "
+        f"{_becomes(value, value_without)}."
         if scaled
-        else f"This model has no scale: {entry} of the gradient into W_Q is {number(query)}, of W_V's {number(value)}. "
+        else f"This model has no scale: {entry} of the gradient into W_Q is {number(queries[0])}, of W_V's "
+        f"{number(value)}."
     )
     return (
-        f"{without}With scores {number(times)} times the model's, where the largest weight of a row is "
-        f"{number(largest)} on average, W_Q's {_becomes(query, query_end)} and W_V's {_becomes(value, value_end)}."
+        f"{scale} With scores {number(times)} times the model's the largest weight of a row is {number(largest)} on "
+        f"average, and W_V's entry {_becomes(value, value_end)}."
     )
 
 
@@ -80,22 +107,6 @@ def starved(*, layer: int, queries: float, values: float, largest: float) -> str
     return (
         f"In layer {layer} the softmax is saturated at the model's own scale: a row's largest weight is "
         f"{number(largest)} on average, and W_Q's entry is {_small(queries)} where W_V's is {number(values)}."
-    )
-
-
-def verdict(*, size: Size, queries: tuple[float, float], values: tuple[float, float]) -> str:
-    """Say whether the softmax starves W_Q and not W_V as scores grow; queries, values: entries before and after."""
-    query, value = _ratio(*queries), _ratio(*values)
-    if query < 0.1 <= value:
-        return (
-            "So a softmax that saturates starves W_Q, whose gradient passes through its Jacobian, and not W_V, whose "
-            "gradient is mixed by the weights themselves."
-        )
-    if query < value:
-        return "W_Q's gradient suffers more than W_V's from larger scores here."
-    mean = " A mean is carried by its largest entries: the median says what most entries get."
-    return "On this text W_Q's gradient does not suffer more than W_V's from larger scores." + (
-        mean if size == "mean" else ""
     )
 
 

@@ -48,6 +48,7 @@ _STAND = {
     "output": "on a sublayer's output, before the residual sum",
     "inside": "inside a sublayer",
 }
+_PLACED = {"pre": "pre-norm", "post": "post-norm"}  # terms for two of them
 _BEFORE = {"pre": "before", "post": "after", "output": "on the output of", "inside": "inside"}
 SIZES: dict[Size, str] = {"std": "standard deviation", "rms": "root mean square"}
 _OUTSIDE = {
@@ -85,6 +86,14 @@ def kinds(*, formulas: Mapping[str, int], placements: Mapping[str, int], outside
         counts = Counter(outside)
         sentence += f"; {listed([_outside(part, count, alone=total == 1) for part, count in counts.items()])}"
     return f"{sentence}."
+
+
+def in_short(formulas: Mapping[str, int], placements: Mapping[str, int]) -> str:
+    """Say in a few words which norms there are and where they stand: "The norms are LayerNorms, post-norm."."""
+    where = "".join(f", {_PLACED[placement]}" for placement in placements if placement in _PLACED)
+    if sum(formulas.values()) == 1:
+        return f"The norm is {listed([_ONE[formula] for formula in formulas])}{where}."
+    return f"The norms are {listed([f'{_FORMULAS[formula]}s' for formula in formulas])}{where}."
 
 
 def widest(*, norm: NormRecord, size: Size, token: str, before: float, after: float, stands_out: bool | None) -> str:
@@ -145,7 +154,7 @@ CLICK = (
     "Over the dimensions of each token. A row is a norm, named by its layer and sublayer. Click a cell to open its "
     "token and its norm."
 )
-THROUGH = "One token through all norms"
+THROUGH, ANOTHER_TOKEN = "One token through all norms", "Another token"
 _TAKEN = {
     "layer": r"$\mu$ and $\sigma$ are the mean and the standard deviation of",
     "rms": "the mean of the squares is taken over",
@@ -176,28 +185,34 @@ def formula(norm: NormRecord, *, count: int, of: int) -> str:
     )
 
 
-HEADING = "What a norm has learned"
 FORM = "Form"
 FORMS = {"dimension": "by dimension", "sorted": "sorted", "histogram": "histogram"}
 NOTHING = "It has learned nothing: it has neither gamma nor beta."
 
 
-def learned(
-    *, name: str, width: int, mean: float, farthest: int, value: float, deviations: float, outliers: int
-) -> str:
+def learned(name: str, *, width: int, mean: float, farthest: int, value: float, deviations: float) -> str:
     """Say what gamma or beta of a norm has become, and which dimension is farthest from the mean.
 
     value: of the farthest dimension. deviations: its distance in standard deviations, 0 where all are equal.
-    outliers: how many dimensions are more than OUTLIER_SIGMAS away.
     """
     if not deviations:
         begins = mean == {"gamma": 1.0, "beta": 0.0}[name]
         return f"All {width} numbers of {name} are {signed(mean)}" + (", as before training." if begins else ".")
-    beyond = "None is" if not outliers else f"{outliers} {'is' if outliers == 1 else 'are'}"
     return (
-        f"{name.capitalize()} is {signed(mean)} on average over {width} dimensions; farthest from it is dimension "
-        f"{farthest} with {signed(value)}, {number(deviations)} standard deviations away. {beyond} more than "
-        f"{OUTLIER_SIGMAS:g} standard deviations away."
+        f"{name.capitalize()} is {signed(mean)} on average; farthest from that is dimension {farthest} with "
+        f"{signed(value)}."
+    )
+
+
+def beyond(name: str, *, width: int, farthest: int, deviations: float, outliers: int) -> str:
+    """Say how far the farthest dimension of gamma or beta is from the mean, and how many others are far.
+
+    deviations: its distance in standard deviations; outliers: how many are more than OUTLIER_SIGMAS away.
+    """
+    lie = "lie" if outliers > 1 else "lies"
+    return (
+        f"Dimension {farthest} of {name} lies {number(deviations)} standard deviations from the mean; "
+        f"{outliers or 'none'} of {width} {lie} more than {OUTLIER_SIGMAS:g} away."
     )
 
 
@@ -235,7 +250,7 @@ def brief(norm: NormRecord) -> str:
 
 def terms(formulas: Sequence[str], placements: Sequence[str], *, size: Size) -> tuple[str, ...]:
     """List the terms of the page's sentence that the glossary explains."""
-    placed = [{"pre": "pre-norm", "post": "post-norm"}.get(placement) for placement in placements]
+    placed = [_PLACED.get(placement) for placement in placements]
     return (*(_FORMULAS[formula] for formula in formulas), *filter(None, placed), SIZES[size])
 
 
@@ -257,7 +272,7 @@ SHARE, SHARES = "share in %, mean over the tokens", "Share of each step in what 
 ALL_GATED = "All norms have a gate, which multiplies by more than these steps."
 ABOUT_STEPS = (
     "A token goes from x to x − m, to n = (x − m) / s, to γ n, to γ n + β. A step's share is its length over "
-    "the sum of the four lengths, so it says how far, not in which direction."
+    "the sum of the four lengths, so it says how far, not in which direction. Means are over all norms and tokens."
 )
 OF_ALL = {"mean": "mean", "std": "deviation", "rms": "RMS"}
 MEDIANS = {"before": "before: median of the tokens", "after": "after: median of the tokens"}
@@ -269,15 +284,20 @@ BY_DEPTH, BY_DEPTH_ALT = (
 )
 
 
-def steps(shares: Mapping[str, float], *, gated: int) -> str:
-    """Say how far each step goes, the largest first; gated: how many norms are left out."""
+def steps(shares: Mapping[str, float]) -> str:
+    """Say how far each step goes, the largest first."""
     (first, most), *others = [(name, f"{share:.1%}".replace("%", " %")) for name, share in shares.items()]
-    left_out = f" {gated} with a gate are left out." if gated else ""
     rest = listed([f"{name} {share}" for name, share in others])
     return (
-        f"{first.capitalize()} changes the vectors most: of the four steps' lengths it has {most} (mean over all norms "
-        f"and tokens). Of the others {rest}.{left_out}"
+        f"{first.capitalize()} changes the vectors most: it has {most} of the four steps' lengths, on average. Of the "
+        f"others {rest}."
     )
+
+
+def about_steps(gated: int) -> str:
+    """Say what the steps are, and how many norms are left out; gated: of them."""
+    verb = "is" if gated == 1 else "are"
+    return ABOUT_STEPS + (f" {count_of(gated, 'norm')} with a gate {verb} left out." if gated else "")
 
 
 DIRECTION, COSINE = "Direction", "cosine before and after, mean over the tokens"
@@ -300,8 +320,8 @@ def outlier(
 ) -> str:
     """Say which dimension stands out before which norm, and before how many norms that dimension is the largest."""
     return (
-        f"Before the norm {name(norm)} dimension {dimension} of {code(token)} is {signed(value)}, {number(times)} "
-        f"times the median there. It is the largest dimension before {largest} of {norms} norms."
+        f"Dimension {dimension} of {code(token)} stands out most: before the norm {name(norm)} it is {signed(value)}, "
+        f"{number(times)} times the median there. It is the largest dimension before {largest} of {norms} norms."
     )
 
 
@@ -337,9 +357,9 @@ def about_outliers(dimensions: int) -> str:
     )
 
 
-def numbers(rows: int, *, norms: int, tokens: int) -> str:
+def numbers(*, norms: int, tokens: int) -> str:
     """Say what the table of all numbers holds."""
-    return f"{count_of(rows, 'row')}, one for each of {count_of(norms, 'norm')} and {count_of(tokens, 'token')}."
+    return f"A row for each of {count_of(norms, 'norm')} and {count_of(tokens, 'token')}."
 
 
 # --- Another norm -----------------------------------------------------------------------------------------------------
@@ -443,29 +463,22 @@ def statistics(dimension: int) -> tuple[str, str, str, str]:
     )
 
 
-def padding(
-    *, cells: int, of: int, dimension: int, token: str, batch: tuple[float, float], layer: tuple[float, float]
-) -> str:
-    """Say what padding does to BatchNorm's statistics and not to LayerNorm's.
-
-    cells: the number of padding cells, and of all. batch, layer: mean and deviation of the dimension over all cells,
-    and of the token.
-    """
+def padding(*, cells: int, of: int) -> str:
+    """Say what padding does to BatchNorm's statistics and not to LayerNorm's; cells: of padding, and of all."""
     return (
-        f"{cells} of the batch's {of} cells are padding. BatchNorm counts them: dimension {dimension} has mean "
-        f"{signed(batch[0])} and deviation {number(batch[1])} over all cells. LayerNorm does not: {code(token)} has "
-        f"mean {signed(layer[0])} and deviation {number(layer[1])} by itself."
+        f"{cells} of the batch's {of} cells are padding. BatchNorm counts them in mean and deviation; LayerNorm takes "
+        "each token by itself."
     )
 
 
-def padding_added(*, cells: int, of: int, added: int, batch: float, layer: float, rounding: bool) -> str:
+def padding_added(*, cells: int, added: int, batch: float, layer: float, rounding: bool) -> str:
     """Say how far added columns of padding move real tokens.
 
     batch, layer: the largest change of a real token's number after either norm. rounding: LayerNorm's is no more.
     """
     stays = f"stays but for rounding ({number(layer)})" if rounding else f"moves by {number(layer)}"
     return (
-        f"{cells} of the batch's {of} cells are padding, {added} columns of them added. BatchNorm moves a real token's "
+        f"{cells} cells of the batch are padding, {added} columns of them added. BatchNorm moves a real token's "
         f"number by up to {number(batch)}; with LayerNorm every real token {stays if layer else 'stays'}."
     )
 
@@ -605,14 +618,16 @@ VANISHED, EXPLODED, ALIKE = 1e-3, 1e3, 1e-3  # ratios of gradients, and 1 - cosi
 
 
 def depth(*, gradient: Mapping[str, float], cosine: Mapping[str, float]) -> str:
-    """Say what norm placement and residual do to the gradient of an untrained stack.
+    """Say what norm placement does to the gradient of an untrained stack.
 
     gradient: stack -> the gradient before layer 0 over the gradient after the last layer; cosine: of two tokens after
     the last layer.
     """
+    post, pre = "post-norm", "pre-norm"
     return (
-        "Untrained: the gradient that reaches layer 0's input, divided by the one at the last layer's output, is "
-        f"{_by_name(gradient)}. Two tokens of a text leave the last layer with a mean cosine of {_by_name(cosine)}."
+        f"Untrained, the gradient that reaches layer 0's input is {number(gradient[post])} times that at the last "
+        f"layer's output with post-norm, and {number(gradient[pre])} times with pre-norm. Two tokens of a text end "
+        f"with a mean cosine of {signed(cosine[post])} and {signed(cosine[pre])}."
     )
 
 

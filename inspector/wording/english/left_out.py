@@ -81,7 +81,7 @@ def heads(head: str, *, heads: int, best: float, middle: float) -> str:
     if heads == 1:
         return f"Attention of its one head ranks the tokens with Spearman's ρ = {signed(best)}."
     return (
-        f"{head} attends most accordingly, with Spearman's ρ = {signed(best)}; the median of the {heads} heads has "
+        f"{head} ranks the tokens most like that, with Spearman's ρ = {signed(best)}; the median head has "
         f"{signed(middle)}."
     )
 

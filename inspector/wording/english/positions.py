@@ -126,10 +126,10 @@ def turned(layers: str) -> str:
 
 def about_turns(variant: str, *, factor: float, pure: bool) -> str:
     """Say how a pair is turned, what the map draws, and whether the turns stretch too."""
-    stretches = "" if pure else ", so it stretches as well as turns"
     return (
         r"Pair $i$ of a query or key at position $p$ is turned by the angle $p\,w_i$; the cosine is drawn as this "
-        f"model multiplies with it. Kind: {variant}. Length of (cos, sin): {number(factor)}{stretches}."
+        f"model multiplies with it. Kind: {variant}. Length of (cos, sin): {number(factor)}."
+        f"{'' if pure else f' {stretches(factor, variant=variant)}'}"
     )
 
 
@@ -254,9 +254,7 @@ def about_looks(*, special: bool) -> str:
     )
 
 
-def looks(
-    *, heads: int, distances: int, within: int, layer: int, head: int, distance: int, weight: float, mean: int
-) -> str:
+def looks(*, distances: int, within: int, layer: int, head: int, distance: int, weight: float, mean: int) -> str:
     """Say to which distance the heads give most, and which head gives most to one distance.
 
     within: the largest distance in tokens that is compared. distance, weight: the distance to which `head` of `layer`
@@ -265,9 +263,9 @@ def looks(
     if distances < 2:
         return "With one token there is one distance: every head looks at the token itself."
     return (
-        f"Of distances up to {count_of(within, 'token')}, layer {layer}, head {head} gives most to one: "
-        f"{percent(weight)} of its attention, on average, goes {_there(distance)}. Among them the mean of all {heads} "
-        f"heads is largest {'at the token itself' if mean == 0 else _there(mean)}."
+        f"Of distances up to {count_of(within, 'token')}, the mean of all heads is largest "
+        f"{'at the token itself' if mean == 0 else _there(mean)}. Layer {layer}, head {head} gives most to one of "
+        f"them: {percent(weight)} of its attention, on average, goes {_there(distance)}."
     )
 
 
@@ -379,8 +377,8 @@ def ordered(
         places = f"{by} place{'s' if by != 1 else ''}"
         told = f"With every token {places} later, last hidden states change by {change} of their length on average"
         if changed < ROUNDING:
-            return f"{told}, which is rounding: this model knows how far apart tokens are, not where they stand."
-        return f"{told}: this model knows where a token stands, not only how far apart tokens are."
+            return f"{told}, which is rounding. This model knows how far apart tokens are, not where they stand."
+        return f"{told}. This model knows where a token stands, not only how far apart tokens are."
     moved = "backwards" if order == "reverse" else "in a shuffled order"
     told = f"Read {moved}, each token's last hidden state changes by {change} of its length on average"
     if not ways and without is not None:
@@ -397,7 +395,7 @@ def ordered(
         end = f"{bare}: it is not blind to order, for its causal mask shows each token only those before it"
     else:
         end = f"{bare}: it knows the order in another way too"
-    return f"{told}; with its positions taken away it changes by {end}."
+    return f"{told}. With its positions taken away it changes by {end}."
 
 
 def about_order(tokens: Sequence[str], *, of_the_encoder: bool, more: bool) -> str:
@@ -509,7 +507,7 @@ def angles(unfinished: int, *, pairs: int, tokens: int) -> str:
             "but no angles, that are new."
         )
     return (
-        f"RoPE has an angle for any position, but {unfinished} of its {pairs} pairs "
+        f"RoPE has an angle for any position. But {unfinished} of its {pairs} pairs "
         f"{'needs' if unfinished == 1 else 'need'} more than {tokens:,} tokens for one turn: a longer text brings "
         "angles that no shorter one has."
     )
@@ -523,7 +521,7 @@ def last_bucket(farthest: int) -> str:
 def taken(*, tokens: int, flattest: float, steepest: float) -> str:
     """Say what ALiBi takes off the score of a key that is some tokens back."""
     return (
-        f"ALiBi goes on as it began: {tokens:,} tokens back, {number(flattest)} is taken off a score in the flattest "
+        f"ALiBi goes on as it began. From a key {tokens:,} tokens back {number(flattest)} is taken off in the flattest "
         f"head and {number(steepest)} in the steepest, and twice that at twice the distance."
     )
 
@@ -623,32 +621,25 @@ FURTHER_KIND = (
 )
 
 
-def sides(
-    *,
-    same: Sequence[Kind],
-    rounding: Mapping[Kind, float],
-    more: Mapping[Kind, float],
-    distance: int,
-    places: int,
-) -> str:
+def sides(*, same: Sequence[Kind], more: Mapping[Kind, float]) -> str:
     """Say which kinds know the distance alone, by how far the score of one query and key differs at one distance.
 
-    same: the kinds whose scores do not differ; rounding, more: the size of the differences.
+    same: the kinds whose scores do not differ, or by rounding alone; more: the size of the differences.
     """
-    but = "".join(f"; with {_SHORT[kind]} but for rounding ({number(value)})" for kind, value in rounding.items())
     differs = listed([f"{number(value)} with {_SHORT[kind]}" for kind, value in more.items()])
     return (
-        f"One query and one key, {distance} tokens apart, at every place of {places}: with "
-        f"{listed([_SHORT[kind] for kind in same])} their score is the same wherever they stand{but}. It "
-        f"differs by up to {differs}: these are added before W_Q and W_K, which keep no distance."
+        f"With {listed([_SHORT[kind] for kind in same])} a query and a key have the same score at one distance, "
+        f"wherever they stand. It differs by up to {differs}: these are added before W_Q and W_K, which keep no "
+        "distance."
     )
 
 
-def about_kinds(*, apart: int, places: int) -> str:
-    """Say what the numbers of the table are."""
+def about_kinds(*, apart: int, places: int, rounding: Mapping[Kind, float]) -> str:
+    """Say what the numbers of the table are; rounding: the kinds whose scores differ by rounding alone."""
+    but = "".join(f"; with {_SHORT[kind]} {number(value)} is rounding" for kind, value in rounding.items())
     return (
         "At one distance: how far the score of the same query and key differs by where they stand "
-        f"({apart} apart, {places} places, float64). Between distances: how far its mean "
+        f"({apart} apart, {places} places, float64{but}). Between distances: how far its mean "
         "differs from 0 to 32 tokens back. Vectors, W_Q, W_K and what is learned are random here; the formula is the "
         "kind's."
     )

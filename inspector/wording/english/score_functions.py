@@ -79,17 +79,15 @@ def by_length_alt(amount: str) -> str:
     return f"{AMOUNTS[amount]} of each score function by the length of the text"
 
 
-def race(*, tokens: int, heads: int, d_k: int, times: Mapping[Function, float], cheaper: int) -> str:
+def race(*, additive: float, linear: float, cheaper: int) -> str:
     """Say what the functions cost beside dot products, and from which length on linear attention is cheaper.
 
-    times: FLOPs of scores and mix over the FLOPs of dot products. cheaper: the first length at which linear attention
-    takes fewer FLOPs.
+    additive, linear: FLOPs of scores and mix over the FLOPs of dot products. cheaper: the first length at which linear
+    attention takes fewer FLOPs.
     """
     return (
-        f"With {count_of(tokens, 'token')} in {heads:,} {'head' if heads == 1 else 'heads'} of d_k = {d_k:,}, additive "
-        f"scores for every pair take {number(times['additive_naive'])} times the FLOPs of dot products, the same "
-        f"scores factorised {number(times['additive'])} times. Linear attention takes {number(times['linear'])} times "
-        f"as many, and fewer than dot products from {cheaper:,} tokens on."
+        f"Additive scores, factorised, take {number(additive)} times the FLOPs of dot products here, and linear "
+        f"attention {number(linear)} times. From {count_of(cheaper, 'token')} on linear attention takes fewer."
     )
 
 
@@ -216,14 +214,9 @@ def no_choice(head: str) -> str:
     return f"{head} has no choice: each query sees one key."
 
 
-def weightings(head: str, *, largest: Mapping[str, float], sums: tuple[float, float]) -> str:
-    """Say what the other weightings make of a head's queries and keys.
-
-    largest: the mean largest weight of a query, by weighting. sums: the smallest and the largest row of the sigmoid.
-    """
-    weights = {name: number(weight) for name, weight in largest.items()}
-    ends = dict.fromkeys(map(number, sums))  # once where both are written alike
+def weightings(head: str, *, softmax: float, linear: float, cosine: float) -> str:
+    """Say what other weightings make of a head's queries and keys, by the mean largest weight of a query."""
     return (
-        f"{head}: the largest weight of a query is {weights['softmax']} on average with a softmax, {weights['linear']} "
-        f"with linear attention and {weights['cosine']} with cosines; a sigmoid's rows sum to {' to '.join(ends)}."
+        f"{head}: with a softmax the largest weight of a query is {number(softmax)} on average, with linear attention "
+        f"{number(linear)}. With cosines it is {number(cosine)}. A sigmoid's rows need not sum to 1."
     )

@@ -156,8 +156,8 @@ def saturated(*, share: float, heads: int, head: str) -> str:
 
 
 def of_head(head: str, *, measure: str, value: float) -> str:
-    """Write one number of a head: "Layer 1, head 7: Entropy **0.277**"."""
-    return f"{head}: {MEASURES[measure].name} **{signed(value)}**"
+    """Tell one number of a head: "Layer 1, head 7: Entropy is 0.277."."""
+    return f"{head}: {MEASURES[measure].name} is {signed(value)}."
 
 
 # --- one head --------------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ SCORES_OF_SIDE, WEIGHTS_OF_SIDE = "{}: scores S, before scale and mask", "{}: we
 
 def first(shown: int, *, of: int) -> str:
     """Say that the maps show a part of the text."""
-    return f"The first {shown} of {of:,} tokens. "
+    return f"The first {shown} of {of:,} tokens."
 
 
 def one_head(*, head: str, variance: float, scaled: float | None, root: bool, unscaled: bool, kurtosis: float) -> str:
@@ -307,16 +307,13 @@ ALL = "All heads"
 SYMMETRIES = {"scores": "Asymmetry of S", "weights": "Asymmetry of A", "diagonal": "Weight on the diagonal"}
 
 
-def sides(
-    *, head: str, scores: float, weights: float | None, causal: bool, diagonal: float, even: float, peak: float
-) -> str:
+def sides(*, head: str, scores: float, weights: float | None, causal: bool, diagonal: float, even: float) -> str:
     """Say whether scores and weights are symmetric, and what a token gives itself.
 
     scores: the asymmetry of S, NaN where queries and keys were not seen. weights: the asymmetry of A, None where A is
-    too large to be held beside its transpose. causal: a mask hides later tokens. diagonal, even, peak: columns of
+    too large to be held beside its transpose. causal: a mask hides later tokens. diagonal, even: columns of
     `scores.symmetry.measure`; NaN where no query has a choice.
     """
-    masked = " (the causal mask alone makes it one-sided)" if causal else ""
     if math.isnan(scores):
         first = f"{head}: queries and keys were not seen"
         first += "" if weights is None else f"; the asymmetry of A is {number(weights)}"
@@ -324,14 +321,17 @@ def sides(
         rest = "" if weights is None else _not_weights(weights, causal=causal)
         first = f"{head} has symmetric scores: the asymmetry of S is {number(scores) if scores else '0'}{rest}"
     else:
-        rest = "" if weights is None else f", that of A {number(weights)}{masked}"
+        rest = "" if weights is None else f", that of A {number(weights)}"
         first = f"{head} scores a pair differently in its two directions: the asymmetry of S is {number(scores)}{rest}"
     if math.isnan(diagonal):
         return f"{first}. No query has a choice here."
-    return (
-        f"{first}. A token gives itself {percent(diagonal)} of its weight, where even attention gives {percent(even)}; "
-        f"for {percent(peak)} of the queries their own key is the largest."
-    )
+    return f"{first}. A token gives itself {percent(diagonal)} of its weight; even attention gives {percent(even)}."
+
+
+def peak(share: float, *, causal: bool) -> str:
+    """Say how many queries give most to their own key, and what a causal mask does to A; share: NaN for no choice."""
+    told = "" if math.isnan(share) else f"For {percent(share)} of the queries their own key is the largest."
+    return f"{told}{' The causal mask alone makes A one-sided.' if causal else ''}".strip()
 
 
 def _not_weights(asymmetry: float, *, causal: bool) -> str:
@@ -403,30 +403,37 @@ def spearman(rows: int) -> str:
     )
 
 
-def angles(*, heads: int, cosine: float, distance: float, lowest: str, least: float) -> str:
-    """Say whether q . k ranks the keys as cosine and distance do.
-
-    cosine, distance: medians over `heads` heads. lowest: the head whose order differs most from the order by distance;
-    least: the correlation of that head.
-    """
-    middle = "In this head" if heads == 1 else f"In the middle one of {heads} heads"
-    sentence = (
-        f"{middle} the order of the keys by q · k agrees with that by cosine at a rank correlation of "
-        f"{signed(cosine)}, and with that by distance at {signed(distance)}."
-    )
+def lowest(head: str, *, heads: int, least: float) -> str:
+    """Say which of several heads orders the keys least as distance does, "" for a single head; least: its number."""
     if heads == 1:
-        return sentence
-    return f"{sentence} It differs most from distance in {_within(lowest)}: {signed(least)}."
+        return ""
+    return f"Of {heads} heads {_within(head)} differs most from distance: {signed(least)}."
 
 
-def own_angles(*, head: str, cosine: float, distance: float, spread: float, longest: float) -> str:
-    """Say how the open head ranks its keys, with the spread of the keys' lengths."""
-    if math.isnan(cosine):
-        return f"{head} has no query that sees three keys with different q · k."
+def angles(*, heads: int, cosine: float, distance: float) -> str:
+    """Say whether q . k ranks the keys as cosine and distance do; cosine, distance: medians over `heads` heads."""
+    middle = "In this head" if heads == 1 else "In the middle head"
     return (
-        f"{head}: {signed(cosine)} with cosine, {signed(distance)} with distance. Its keys' lengths spread by "
-        f"{percent(spread)} of their mean, and the longest is {number(longest)} times the shortest: with equal lengths "
-        "all three orders would be one."
+        f"{middle} q · k ranks the keys as cosine does at a rank correlation of {signed(cosine)}, and as distance does "
+        f"at {signed(distance)}."
+    )
+
+
+def own_angles(head: str, *, cosine: float, distance: float) -> str:
+    """Say how the open head ranks its keys."""
+    return f"{head}: {signed(cosine)} with cosine, {signed(distance)} with distance."
+
+
+def no_order(head: str) -> str:
+    """Say why the open head ranks no keys."""
+    return f"{head} has no query that sees three keys with different q · k."
+
+
+def key_lengths(head: str, *, spread: float, longest: float) -> str:
+    """Say how far the lengths of the open head's keys spread."""
+    return (
+        f"{head}: its keys' lengths spread by {percent(spread)} of their mean, and the longest is {number(longest)} "
+        "times the shortest. With equal lengths all three orders would be one."
     )
 
 

@@ -10,7 +10,7 @@ import torch
 
 import models
 from inspector import positional
-from inspector.positional.kinds import APART, POSITIONS, WIDTH, Kind, scores
+from inspector.positional.kinds import WIDTH, Kind, scores
 from inspector.sections.positions import kinds, length
 
 
@@ -23,8 +23,8 @@ def test_what_depends_on_distance_alone() -> None:
     with pytest.raises(ValueError, match="distance is 33"):
         positional.side_by_side(distance=33)
     said = kinds.sides(table.reset_index())
-    assert f"{APART} tokens apart, at every place of {POSITIONS}: with Shaw, Transformer-XL, T5 and ALiBi" in said
-    assert "with RoPE but for rounding" in said
+    assert said.startswith("With Shaw, Transformer-XL, T5, RoPE and ALiBi a query and a key have the same score")
+    assert list(kinds.rounding(table.reset_index())) == ["rope"]
 
 
 def test_scores_against_formulas_written_out() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -19,6 +19,7 @@ from inspector.sections.section import (
     Figure,
     HeadMaps,
     Map,
+    Mark,
     Measurement,
     Note,
     Numbers,
@@ -32,6 +33,7 @@ from inspector.sections.section import (
 from inspector.sections.subject import Subject
 from inspector.trace import Trace
 from tests.closeness import relative_error
+from tests.inspector.sections.openings import length_faults, opening, tells
 
 HOSTILE_VALUES = (None, -1, 10**9, 1.5, "", "nothing", "<script>alert(1)</script>", "9" * 5000, [], (), {}, object())
 MARKS = ("<img", "**bold**", "javascript:", "onerror=")
@@ -51,7 +53,7 @@ def blocks(section: Section, subject: Subject) -> list[Block]:
 
 
 def opening_faults(listed: list[Block]) -> Iterator[str]:
-    """A section opens with a sentence that has a number, or says why nothing is told."""
+    """A section opens with a short sentence that has a number, the marked datum's, or says why nothing is told."""
     first = next((block for block in listed if told(block)), None)
     if first is None:
         yield "it says nothing"
@@ -59,8 +61,19 @@ def opening_faults(listed: list[Block]) -> Iterator[str]:
         yield f"its sentence has no number: {first.text}"
     elif not told(first).rstrip().endswith((".", "?", ":", "`", "$")):
         yield f"its opening is no sentence: {told(first)}"
+    text = opening(listed)
+    yield from length_faults(text)
+    yield from mark_faults(text, first.about if isinstance(first, Sentence) else (), listed)
+    yield from frame_faults(listed)
+
+
+def mark_faults(text: str, about: Sequence[Mark], listed: Sequence[Block]) -> Iterator[str]:
+    """A picture shows what a sentence is about, and of a single row or cell a number of the sentence is a number of it.
+
+    A mark of several rows is a place: what is told of them together, such as a sum, stands in no row.
+    """
     figures = {block.id: block for block in listed if isinstance(block, Figure | Map)}
-    for mark in first.about if isinstance(first, Sentence) else ():
+    for mark in about:
         if mark.figure not in figures:
             yield f"its sentence is about {mark.figure}, which is not there"
         elif isinstance(figure := figures[mark.figure], Figure):
@@ -70,8 +83,27 @@ def opening_faults(listed: list[Block]) -> Iterator[str]:
                 rows = rows[rows[column] == value] if column in rows else rows.iloc[:0]
             if len(rows) == 0:
                 yield f"its sentence is about {dict(mark.where)}, which {mark.figure} does not show"
-        elif all(panel.named is None or np.isnan(panel.numbers[panel.named]) for panel in figure.panels):
+            data = rows.drop(columns=list(mark.where), errors="ignore").select_dtypes("number")
+            values = data.to_numpy(dtype=float, na_value=np.nan)
+            if len(rows) == 1 and not any(tells(text, value) for value in values[0]):
+                yield f"its sentence tells no number of {dict(mark.where)} in {mark.figure}, {values[0]}: {text}"
+        elif all(map(np.isnan, framed(figure))):
             yield f"its sentence is about a cell, which {mark.figure} does not frame"
+        elif not any(tells(text, value) for value in framed(figure)):
+            yield f"its sentence tells no number of the cell that {mark.figure} frames, {framed(figure)}: {text}"
+
+
+def frame_faults(listed: Sequence[Block]) -> Iterator[str]:
+    """The sentence of a map tells the number of the cell that the map frames."""
+    for block in listed:
+        values = framed(block) if isinstance(block, Map) and block.sentence else []
+        if values and not any(tells(told(block), value) for value in values):
+            yield f"{block.id} tells no number of the cell that it frames, {values}: {told(block)}"
+
+
+def framed(figure: Map) -> list[float]:
+    """List the numbers of the cells that a map frames."""
+    return [float(panel.numbers[panel.named]) for panel in figure.panels if panel.named is not None]
 
 
 def told(block: Block) -> str:

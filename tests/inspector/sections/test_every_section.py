@@ -105,6 +105,7 @@ FORGETFUL = "loaded = models.load('minilm')\ntrace = inspector.record(loaded, 'T
 FIGURE = Figure("planted", "Shares", Chart(TABLE, "layer", "share"), "Share by layer, as a line", CODE, TABLE)
 SENTENCE = Sentence("Layer 1 adds 50 %.", about=(Mark("planted", {"layer": 1}),))
 CELLS = Map("cells", "Cells", (Panel(np.eye(2), rows="ab", columns="ab"),), "row", "column", "Cells by row and column")
+FRAMED = replace(CELLS, panels=(replace(CELLS.panels[0], named=(0, 0)),), code="table = 1")
 LAYER = Listed("layer", "Layer", lambda subject: ("Layer 0", "Layer 1"))
 
 
@@ -123,6 +124,13 @@ PLANTED: dict[str, Section] = {
     "is about ": of(replace(SENTENCE, about=(Mark("planted", {"layer": 7}),)), FIGURE),
     "which is not there": of(SENTENCE),
     "does not frame": of(replace(SENTENCE, about=(Mark("cells", {"row": 1}),)), CELLS),
+    "tells no number of": of(replace(SENTENCE, text="Layer 1 adds 25 %."), FIGURE),
+    "of the cell that cells frames": of(replace(SENTENCE, about=(Mark("cells", {"row": 0}),)), FRAMED),
+    "of the cell that it frames": of(SENTENCE, FIGURE, replace(FRAMED, sentence="The first cell has 0.5.")),
+    "first sentence has": of(replace(SENTENCE, text="Layer 1 adds 50 %, layer 0 25 % and both of them 75 %."), FIGURE),
+    "opening has": of(
+        SENTENCE, Paragraph("It is told, and told again, in many more words than a reader has. " * 5), FIGURE
+    ),
     "has no heading": replace(of(SENTENCE, replace(FIGURE, heading="")), title=""),
     "no alternative text": of(SENTENCE, replace(FIGURE, alt="")),
     "two blocks have the id": of(SENTENCE, FIGURE, FIGURE),

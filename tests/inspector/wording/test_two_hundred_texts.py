@@ -89,9 +89,10 @@ WAY = (
     rf"Before the norms the {SIZE} of {TOKEN} is between {NUMBER} \(at the norm {PLACE}\) and {NUMBER} "
     rf"\(at the norm {PLACE}\), after them (?:between {NUMBER} and )?{NUMBER}\."
 )
-LEARNED = (
-    rf"(Gamma|Beta) is {NUMBER} on average over (\d+) dimensions; farthest from it is dimension (\d+) with {NUMBER}, "
-    rf"{NUMBER} standard deviations away\. (None|\d+) (is|are) more than 3 standard deviations away\."
+LEARNED = rf"(Gamma|Beta) is {NUMBER} on average; farthest from that is dimension (\d+) with {NUMBER}\."
+BEYOND = (
+    rf"Dimension (\d+) of (gamma|beta) lies {NUMBER} standard deviations from the mean; (none|\d+) of (\d+) lies? more "
+    r"than 3 away\."
 )
 EQUAL = rf"All (\d+) numbers of (gamma|beta) are {NUMBER}(, as before training)?\."
 
@@ -164,14 +165,25 @@ def check_learned(said: str, norm: NormRecord) -> None:
             assert is_number(value, values[0])
             assert bool(begun) == (values[0] == (name == "gamma"))
             continue
-        which, mean, width, farthest, value, away, beyond, _ = claim(LEARNED, sentence)
+        which, mean, farthest, value = claim(LEARNED, sentence)
         apart = abs(values - values.mean()) / values.std()
-        assert (which.lower(), int(width)) == (name, len(values))
+        assert which.lower() == name
         assert is_number(mean, values.mean(), rough=1e-9)
         assert apart[int(farthest)] == pytest.approx(apart.max())
         assert is_number(value, values[int(farthest)], rough=1e-9)
+
+
+def check_beyond(said: str, norm: NormRecord) -> None:
+    told = {name: getattr(norm, name).astype(np.float64) for name in norm.learned}
+    spread = {name: values for name, values in told.items() if values.min() < values.max()}
+    sentences = re.findall(r"Dimension .+? away\.", said)
+    for sentence, (name, values) in zip(sentences, spread.items(), strict=True):
+        farthest, which, away, beyond, width = claim(BEYOND, sentence)
+        apart = abs(values - values.mean()) / values.std()
+        assert (which, int(width)) == (name, len(values))
+        assert apart[int(farthest)] == pytest.approx(apart.max())
         assert is_number(away, apart.max(), rough=1e-9)
-        assert (0 if beyond == "None" else int(beyond)) == (apart > 3).sum()
+        assert (0 if beyond == "none" else int(beyond)) == (apart > 3).sum()
 
 
 def norm_sentences(trace: Trace, stream: str, random: Random) -> Iterator[tuple[str, str]]:
@@ -203,11 +215,16 @@ def test_of_learned_norms(recorded: list[tuple[LoadedModel, Trace]]) -> None:
         trace = next(trace for loaded, trace in recorded if loaded.card.id == model)
         table = normalization.parameters(trace)
         for at, norm in enumerate(trace.norms):
-            said = learned_section.learned(table[table["norm"] == at])
+            values = learned_section.of_norm(table[table["norm"] == at])
+            spreads, width = {name: learned_section.spread(each) for name, each in values.items()}, len(norm.gamma)
+            said = learned_section.learned(spreads, width=width)
             check_learned(said, norm)
-    for false in planted(said):
-        with pytest.raises(AssertionError):
-            check_learned(false, norm)
+            beyond = learned_section.beyond(spreads, width=width)
+            check_beyond(beyond, norm)
+    for sentence, check in ((said, check_learned), (beyond, check_beyond)):
+        for false in planted(sentence):
+            with pytest.raises(AssertionError):
+                check(false, norm)
 
 
 def test_a_false_sentence_of_norms_is_found(recorded: list[tuple[LoadedModel, Trace]]) -> None:

@@ -47,11 +47,11 @@ TEXTS = {
 }
 PARTS = {"attention": "attention", "cross-attention": "cross", "the FFN": "ffn", "FFN": "ffn", "": ""}
 PASSED = (
-    rf"{TOKEN} enters layer (\d+) with length {NUMBER} and leaves it with {NUMBER}\. (.+)\. In this block (each "
-    r"sublayer reads the stream through a norm \(pre-norm\)|a norm follows each sum \(post-norm\)|norms stand before "
-    r"the sublayers and after the sums|no norm stands in it)\."
+    rf"{TOKEN} enters layer (\d+) with length {NUMBER} and leaves it with {NUMBER}\. (Attention|Cross-attention|The "
+    rf"FFN) adds (most: )?a vector of length {NUMBER}\. (Each sublayer reads the stream through a norm \(pre-norm\)|A "
+    r"norm follows each sum \(post-norm\)|Norms stand before the sublayers and after the sums|No norm stands in this "
+    r"block)\."
 )
-ADDS = rf"(attention|cross-attention|the FFN) adds a vector of length {NUMBER}"
 ENDS = (
     r"The last box (?:(equals) what the model itself put out, bit for bit|differs from what the model itself put out "
     rf"by {NUMBER} of its largest number: rounding)\."
@@ -64,9 +64,9 @@ STEP = (
 )
 ADDED = (
     rf"(Attention|Cross-attention|The FFN) of layer (\d+) adds most: (?:{PERCENT} of|{NUMBER} times) the stream's "
-    r"length\.(?: Against the stream's length the FFN adds more than attention in (\d+) of (\d+) layers?(?: and as "
-    rf"much in (\d+))?\.)?(?: Two tokens' states have a cosine of {NUMBER} after the first part and {NUMBER} at the "
-    r"end\.)?"
+    rf"length\.(?: Two tokens' states have a cosine of {NUMBER} after the first part and {NUMBER} at the end\.)?"
+    r"(?: Against the stream's length the FFN adds more than attention in (\d+) of (\d+) layers?(?: and as much in "
+    r"(\d+))?\.)?"
 )
 MOVED = (
     rf"At {TOKEN} the model predicts {TOKEN} \({PERCENT}\), from (?:(the input)|layer (\d+)'s (attention|"
@@ -74,10 +74,9 @@ MOVED = (
     rf"by {NUMBER} bits)\."
 )
 ANSWERED = (
-    rf"Layer (\d+)'s FFN \(([^)]+(?:\([^)]+\))?)\): {PERCENT} of its pre-activations are above 0, and (?:(every "
-    rf"unit is "
-    rf"above 0 on some token)|{COUNT} of {COUNT} units are above 0 on no token of this text(, and give exactly 0)?)\. "
-    rf"Unit (\d+) answers most strongly, to {TOKEN}\."
+    rf"Layer (\d+)'s FFN \(([^)]+(?:\([^)]+\))?)\): {PERCENT} of the numbers before its activation function are "
+    rf"positive\. Unit (\d+) answers most strongly, to {TOKEN}\. (?:(Every unit is above 0 on some token)|{COUNT} of "
+    rf"{COUNT} units are above 0 on no token of this text(, and give exactly 0)?)\."
 )
 STRAIGHT = (
     r"(?:With the best straight line in the activation function's place, the FFN's output is off by "
@@ -87,8 +86,8 @@ STRAIGHT = (
     r"anything linear\)\. FFN\(0\) is taken off both\."
 )
 SHARED = (
-    rf"The (\d+) layers multiplied by {COUNT} matrices, and each is a tensor of its own: layers share nothing\.(?: W_K "
-    rf"and W_V are apart by (?:between {NUMBER} and )?{NUMBER} of their length \(two that have nothing in common: "
+    rf"The layers multiplied by {COUNT} matrices, and each is a tensor of its own: layers share nothing\.(?: W_K and "
+    rf"W_V are apart by (?:between {NUMBER} and )?{NUMBER} of their length \(two that have nothing in common: "
     r"1\.41\)\.)?"
 )
 NEAREST = (
@@ -186,16 +185,14 @@ def is_part(percents: str, times: str, value: float) -> bool:
 
 
 def check_passed(said: str, subject: Subject, layer: LayerRecord, position: int) -> None:
-    told, at, enters, leaves, parts, order = claim(PASSED, said)
-    parts = parts[0].lower() + parts[1:]
+    told, at, enters, leaves, part, most, length, order = claim(PASSED, said)
     assert (told, int(at)) == (token(subject.tokens[position]), layer.layer)
     assert is_length(enters, size(layer.enters[position]))
     assert is_length(leaves, size(layer.leaves[position]))
-    found = re.findall(ADDS, parts)
-    assert [PARTS[name] for name, _ in found] == [one.part for one in layer.additions]
-    assert all(
-        is_length(length, size(one.added[position])) for (_, length), one in zip(found, layer.additions, strict=True)
-    )
+    lengths = {one.part: size(one.added[position]) for one in layer.additions}
+    assert bool(most) == (len(lengths) > 1)
+    assert lengths[PARTS[part[0].lower() + part[1:]]] >= max(lengths.values()) * (1 - ROUGH)
+    assert is_length(length, max(lengths.values()))
     norms = [norm for norm in subject.trace.norms if (norm.stream, norm.layer) == (subject.stream, layer.layer)]
     before = any(relative_error(norm.input, layer.enters) < 1e-5 for norm in norms)
     after = any(relative_error(norm.output, layer.leaves) < 1e-5 for norm in norms)
@@ -288,7 +285,7 @@ def way_sentences(subject: Subject, random: Random) -> Iterator[tuple[str, Calla
 
 
 def check_added(said: str, subject: Subject) -> None:
-    part, layer, percents, times, larger, layers, equal, first, last = claim(ADDED, said)
+    part, layer, percents, times, first, last, larger, layers, equal = claim(ADDED, said)
     shares = {
         (at, name): float(np.mean(np.linalg.norm(added, axis=1) / np.linalg.norm(before, axis=1)))
         for at, name, before, added, _ in subject.walked
@@ -344,7 +341,8 @@ def check_moved(said: str, subject: Subject, position: int) -> None:
 
 def added_sentences(subject: Subject, random: Random) -> Iterator[tuple[str, Callable[[str], None]]]:
     stages = block.stages(subject.trace, subject.blocks, stream=subject.stream)
-    said = added_section.added(block.additions(stages))
+    table = block.additions(stages)
+    said = f"{added_section.added(table)} {added_section.larger(table)}"
     yield said, lambda said: check_added(said, subject)
     last = "decoder" if "decoder" in subject.trace.streams else "encoder"
     if subject.loaded.predict is not None and subject.stream == last:
@@ -358,7 +356,7 @@ def added_sentences(subject: Subject, random: Random) -> Iterator[tuple[str, Cal
 
 
 def check_answered(said: str, subject: Subject, layer: int) -> None:
-    at, kind, positive, every, silent, units, exact, unit, told = claim(ANSWERED, said)
+    at, kind, positive, unit, told, every, silent, units, exact = claim(ANSWERED, said)
     ffn = subject.blocks.ffn(subject.stream, layer)
     before, hidden, _ = subject.units(layer, ffn.input.astype(np.float64))
     assert (int(at), kind) == (layer, {"relu": "ReLU", "gelu": "GELU", "silu": "SwiGLU"}[ffn.activation])
@@ -401,8 +399,9 @@ def ffn_sentences(subject: Subject, random: Random) -> Iterator[tuple[str, Calla
     ffn, network = subject.blocks.ffn(subject.stream, layer), subject.loaded.network
     busiest = feedforward.busiest(ffn, network, tokens=subject.tokens)
     units = feedforward.units(ffn, network)
+    silent = words.silent(units.silent, of=units.units, activation=units.activation)
     yield (
-        ffn_section.answered(units, busiest, layer=layer, tokens=subject.tokens),
+        f"{ffn_section.answered(units, busiest, layer=layer, tokens=subject.tokens)} {silent}",
         lambda said: check_answered(said, subject, layer),
     )
     yield ffn_section.straight(units), lambda said: check_straight(said, subject, layer)
@@ -412,9 +411,8 @@ def ffn_sentences(subject: Subject, random: Random) -> Iterator[tuple[str, Calla
 
 
 def check_shared(said: str, subject: Subject) -> None:
-    layers, uses, low, high = claim(SHARED, said)
+    uses, low, high = claim(SHARED, said)
     network, records = subject.loaded.network, subject.blocks.of(subject.stream)
-    assert int(layers) == len(records)
     stack = re.split(r"\.\d+\.", records[0].matrices[0][1].name)[0]
     inside = [one for name, one in network.named_parameters() if name.startswith(f"{stack}.") and one.ndim == 2]
     assert count(uses) == len(inside) == len({one.data_ptr() for one in inside})
@@ -456,7 +454,8 @@ def check_heads(said: str, subject: Subject, layer: LayerRecord, position: int) 
 def sharing_sentences(subject: Subject, random: Random) -> Iterator[tuple[str, Callable[[str], None]]]:
     network, layers = subject.loaded.network, subject.blocks.of(subject.stream)
     keys = [sharing.keys_from_values(layer, network) for layer in layers]
-    said = sharing_section.shared(sharing.storages(subject.blocks, stream=subject.stream), keys)
+    said = sharing_section.shared(sharing.storages(subject.blocks, stream=subject.stream))
+    said = f"{said} {sharing_section.apart(keys)}".rstrip()
     yield said, lambda said: check_shared(said, subject)
     position = random.randrange(len(subject.tokens))
     mixed = block.mixed(subject.trace, stream=subject.stream, layer=layers[0].layer, position=position)
@@ -496,3 +495,4 @@ def test_a_stream_without_ffns_has_none_that_adds_more() -> None:
         "Attention of layer 1 adds most: 1.10 times the stream's length. Two tokens' states have a cosine of 0.500 "
         "after the first part and 0.500 at the end."
     )
+    assert added_section.larger(pd.DataFrame(rows)) == ""

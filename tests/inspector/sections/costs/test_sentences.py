@@ -29,7 +29,7 @@ SHARES = (
     r"Scores and mix, the part that grows with the square of the text, take "
     rf"{PERCENT}; alone they cost more than the FFN (?:(at any length)|in texts of over {COUNT} tokens?)\."
 )
-COUNTED = rf"This model has {NUMBER} ?([kMG]?) parameters in (\d+) (layers?); {PERCENT} of them are embeddings\."
+COUNTED = rf"This model has {NUMBER} ?([kMG]?) parameters in (\d+) (layers?)\. Embeddings are {PERCENT} of them\."
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def test_parameters_are_counted_in_the_tensors(minilm: LoadedModel) -> None:
     )
     said = shares.parameters(table)
     assert said == words.parameters(parameters=total, embeddings=inside, layers=6)
-    assert said.startswith("This model has 22.7 M parameters in 6 layers; ")
+    assert said.startswith("This model has 22.7 M parameters in 6 layers. ")
     norm = minilm.network.encoder.layer[0].attention.output.LayerNorm
     of_norms = table[(table["layer"] == 0) & (table["part"] == "norm")]["parameters"].sum()
     assert of_norms == 4 * norm.weight.numel()
@@ -221,7 +221,7 @@ def test_what_a_layer_costs_is_the_sum_of_its_components() -> None:
     assert said == f"Each of the 3 layers of the encoder takes {matrices + biases + norms} parameters."
     times = pd.DataFrame({"stream": "encoder", "layer": [0, 0, 1], "milliseconds": [1.0, 2.0, 5.0]})
     said = layers.of_layers(times, "milliseconds", stream="encoder")
-    assert said == "The 2 layers of the encoder take from 3.00 ms to 5.00 ms each."
+    assert said == "The layers of the encoder take from 3.00 ms to 5.00 ms each."
     assert layers.of_layers(times[:2], "milliseconds", stream="encoder").startswith("The only layer of the encoder")
 
 
@@ -272,3 +272,16 @@ def test_terms_of_a_component_give_its_flops_and_columns_of_zeros_are_left_out()
     flops = model.table(tokens=10)
     inside = flops[flops["layer"].notna() & flops["part"].isin(["attention", "ffn"])]
     assert (10 * table["n"] + 100 * table["n²"]).sum() == inside["flops"].sum()
+
+
+@pytest.mark.parametrize(
+    ("flops", "parameters", "told"),
+    [
+        (0.506, 0.5, "needs about half the FFN's FLOPs (0.506) and has half its parameters."),
+        (1 / 3, 0.42, "needs a third of the FFN's FLOPs and has 0.42 times its parameters."),
+        (0.335, 1.25, "needs about a third of the FFN's FLOPs (0.335) and has 1.25 times its parameters."),
+    ],
+)
+def test_a_ratio_near_a_plain_fraction_is_told_as_the_fraction(flops: float, parameters: float, told: str) -> None:
+    said = words.against(flops=flops, parameters=parameters, elementwise=False, experts=False)
+    assert said == f" Attention {told}"

@@ -14,7 +14,7 @@ import inspector
 from inspector import normalization
 from inspector.normalization import Size
 from inspector.sections.layernorm import every, stream
-from inspector.sections.layernorm.learned import learned, spread
+from inspector.sections.layernorm.learned import beyond, learned, of_norm, spread
 from inspector.text import number
 from inspector.trace import NormRecord, Trace
 from inspector.wording.english import layernorm as words
@@ -131,7 +131,9 @@ def test_what_a_norm_has_learned(minilm: LoadedModel, trace: Trace) -> None:
         assert (found.value, found.deviations) == (pytest.approx(values[away.argmax()]), pytest.approx(away.max()))
         assert found.outliers == (away > 3).sum()
     flat = replace(trace, norms=(replace(trace.norms[0], gamma=np.ones(384), learned=("gamma",)),))
-    assert learned(normalization.parameters(flat)) == "All 384 numbers of gamma are 1.00, as before training."
+    spreads = {name: spread(values) for name, values in of_norm(normalization.parameters(flat)).items()}
+    assert learned(spreads, width=384) == "All 384 numbers of gamma are 1.00, as before training."
+    assert beyond(spreads, width=384) == ""
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_what_another_order_does_is_told_as_it_is() -> None:
     start = "Read backwards, each token's last hidden state changes by 50.0 % of its length on average"
     assert (
         order()
-        == f"{start}; with its positions taken away it changes by 25.0 %: it knows the order in another way too."
+        == f"{start}. With its positions taken away it changes by 25.0 %: it knows the order in another way too."
     )
     assert order(causal=True).endswith("not blind to order, for its causal mask shows each token only those before it.")
     assert order(blind=True, without=0.0).endswith("by 0 %, which is rounding: without them it cannot tell the order.")
@@ -124,7 +124,7 @@ def test_what_is_beyond_the_longest_text_is_told_by_its_kind() -> None:
     ]
     assert length.beyond(("t5", "alibi"), tokens=100, biases=biases) == [
         "T5's buckets end: all keys 4 or more tokens back get the same number, at any length.",
-        "ALiBi goes on as it began: 100 tokens back, 25.0 is taken off a score in the flattest head and 50.0 in the "
+        "ALiBi goes on as it began. From a key 100 tokens back 25.0 is taken off in the flattest head and 50.0 in the "
         "steepest, and twice that at twice the distance.",
     ]
     nearer = replace(biases[1], table=np.zeros((5, 2)))  # the last bucket is farther than was asked
@@ -141,9 +141,10 @@ def test_what_is_beyond_the_longest_text_is_told_by_its_kind() -> None:
 def test_where_heads_look_and_how_far_vectors_move() -> None:
     weights = np.array([[0.1, 0.6, 0.3], [0.2, 0.2, 0.2]])
     assert distance.looks(weights, np.arange(-1, 2), [(0, 0), (0, 1)]) == (
-        "Of distances up to 1 token, layer 0, head 0 gives most to one: 60 % of its attention, on average, goes to the "
-        "token itself. Among them the mean of all 2 heads is largest at the token itself."
+        "Of distances up to 1 token, the mean of all heads is largest at the token itself. Layer 0, head 0 gives most "
+        "to one of them: 60 % of its attention, on average, goes to the token itself."
     )
+    assert distance.told(weights, np.arange(-1, 2)) == (0, 1)
     alone = distance.looks(np.ones((1, 1)), np.zeros(1, dtype=int), [(0, 0)])
     assert alone == "With one token there is one distance: every head looks at the token itself."
     content, position = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -185,5 +186,8 @@ def test_steps_of_a_text_that_is_read_at_once(minilm: models.LoadedModel) -> Non
 def test_what_is_below_a_billionth_is_rounding() -> None:
     table = pd.DataFrame({"kind": ["shaw", "rope", "learned", "sinusoidal"], "same": [0.0, 9.9e-10, 1e-9, 0.3]})
     said = kinds.sides(table)
-    assert "with Shaw their score is the same wherever they stand; with RoPE but for rounding (9.90e-10)." in said
+    assert said.startswith("With Shaw and RoPE a query and a key have the same score at one distance, wherever they")
+    assert kinds.rounding(table) == {"rope": 9.9e-10}
+    told = words.about_kinds(apart=8, places=64, rounding=kinds.rounding(table))
+    assert "(8 apart, 64 places, float64; with RoPE 9.90e-10 is rounding)" in told
     assert "differs by up to 1.00e-09 with learned positions and 0.300 with sinusoidal positions" in said

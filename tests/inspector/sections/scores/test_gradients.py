@@ -24,13 +24,17 @@ def test_the_sentence_says_the_table_and_both_pictures_draw_it() -> None:
     about, every = table()
     whole = every[every["head"].isna()]
     mean = whole.groupby(["factor", "matrix"])["median"].mean()
-    told = [float(mean[factor, matrix]) for matrix in ("q", "v") for factor in (0.25, 1.0)]
-    told += [256.0, float(whole.query("factor == 64")["largest"].mean())]
-    told += [float(mean[factor, matrix]) for matrix in ("q", "v") for factor in (0.25, 64.0)]
-    said = gradients.becomes(every, about, size="median")
-    numbers = re.findall(NUMBER, said)
-    assert len(numbers) == len(told), said
-    assert all(is_number(number, value) for number, value in zip(numbers, told, strict=True))
+    opening = [256.0, *(float(mean[factor, "q"]) for factor in (0.25, 64.0))]
+    further = [float(mean[factor, matrix]) for matrix in ("q", "v") for factor in (0.25, 1.0)]
+    further += [256.0, float(whole.query("factor == 64")["largest"].mean())]
+    further += [float(mean[factor, "v"]) for factor in (0.25, 64.0)]
+    for said, told in (
+        (gradients.becomes(every, about, size="median"), opening),
+        (gradients.further(every, about, size="median"), further),
+    ):
+        numbers = re.findall(NUMBER, said)
+        assert len(numbers) == len(told), said
+        assert all(is_number(number, value) for number, value in zip(numbers, told, strict=True))
     layers = gradients.by_layer(every, scale=about.scale, size="median")(mode="light")
     assert [line.name for line in layers.data] == [
         "W_Q with the scale",
@@ -46,8 +50,8 @@ def test_the_sentence_says_the_table_and_both_pictures_draw_it() -> None:
 
 def test_a_model_without_scale_is_said_to_have_none() -> None:
     about, every = table("none")
-    said = gradients.becomes(every, about, size="median")
-    assert said.startswith("This model has no scale: the median entry of the gradient into W_Q is ")
+    said = gradients.further(every, about, size="median")
+    assert "This model has no scale: the median entry of the gradient into W_Q is " in said
     figure = gradients.by_layer(every, scale=about.scale, size="median")(mode="light")
     assert [line.name for line in figure.data] == ["W_Q", "W_V"]
     assert "the next token, over the 12 that are known" in words.scalar(about.scalar, count=about.count)
@@ -64,8 +68,11 @@ def test_the_verdict_follows_the_numbers(queries: float, values: float, verdict:
         for matrix, size in zip("qv", sizes, strict=True)
     ]
     about = take.GradientScalar("direction", 1, 0.25, 16)
-    assert verdict in gradients.verdict(pd.DataFrame(rows), about, size="mean")
+    assert verdict in gradients.becomes(pd.DataFrame(rows), about, size="mean")
+    told = gradients.further(pd.DataFrame(rows), about, size="mean")
+    assert ("Jacobian" in told) == (verdict == "starves W_Q")
+    assert ("A mean is carried" in told) == ("does not" in verdict)
     rows[0]["mean"], rows[1]["mean"] = 4e-16, 0.006
-    said = gradients.verdict(pd.DataFrame(rows), about, size="mean")
+    said = gradients.further(pd.DataFrame(rows), about, size="mean")
     assert "In layer 0 the softmax is saturated at the model's own scale" in said
     assert "W_Q's entry is less than 1e-12 where W_V's is 0.00600." in said

@@ -43,14 +43,14 @@ def test_the_token_that_matters_most_is_named_with_its_output(
     rho = float(table["rho"].max())
     best = table.loc[table["rho"].idxmax()]
     told = importance.accordingly(table)
-    assert told.startswith(f"Layer {best['layer']}, head {best['head']} attends most accordingly")
+    assert told.startswith(f"Layer {best['layer']}, head {best['head']} ranks the tokens most like that")
     assert f"ρ = {rho:.3f}" in told
 
 
 def test_chance_and_level_heads_are_told(shipped: Callable[[str], LoadedModel]) -> None:
     table = pd.DataFrame({"stream": "encoder", "layer": 0, "head": range(4), "rho": [0.9, -0.7, 0.1, np.nan]})
-    assert "Layer 0, head 0 attends most accordingly" in importance.accordingly(table)
-    assert "the median of the 3 heads has 0.100" in importance.accordingly(table)
+    assert "Layer 0, head 0 ranks the tokens most like that" in importance.accordingly(table)
+    assert "the median head has 0.100" in importance.accordingly(table)
     subject = Subject(inspector.record(shipped("minilm"), EXAMPLE))
     single, by_chance = loo.chance(11, heads=3)
     assert 0.1 < by_chance < single < 0.7

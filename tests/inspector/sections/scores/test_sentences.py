@@ -43,8 +43,9 @@ FAR = (
 SIDES = (
     r"{HEAD} (?:scores a pair differently in its two directions|has symmetric scores): the asymmetry of S is {NUMBER}"
     r"(?:, (?:but )?that of A (?:is )?{NUMBER}(?:, for each row has a normaliser of its own"
-    r"|(?:, for| \()the causal mask alone makes it one-sided\)?)?)?\. A token gives itself {PERCENT} of its weight, "
-    r"where even attention gives {PERCENT}; for {PERCENT} of the queries their own key is the largest\."
+    r"|, for the causal mask alone makes it one-sided)?)?\. A token gives itself {PERCENT} of its weight; even "
+    r"attention gives {PERCENT}\. For {PERCENT} of the queries their own key is the largest\."
+    r"(?: The causal mask alone makes A one-sided\.)?"
 )
 SIDES = SIDES.replace("{HEAD}", HEAD).replace("{NUMBER}", NUMBER).replace("{PERCENT}", PERCENT)
 PRODUCT = (
@@ -55,13 +56,12 @@ PRODUCT = (
     rf"by position \(RoPE\): this is the product before the turn\.)? ‖W_K − W_V‖ / ‖W_K‖ is {NUMBER}\."
 )
 ANGLES = (
-    rf"In the middle one of {COUNT} heads the order of the keys by q · k agrees with that by cosine at a rank "
-    rf"correlation of {NUMBER}, and with that by distance at {NUMBER}\. It differs most from distance in {HEAD}: "
-    rf"{NUMBER}\."
+    rf"In the middle head q · k ranks the keys as cosine does at a rank correlation of {NUMBER}, and as distance does "
+    rf"at {NUMBER}\. Of {COUNT} heads {HEAD} differs most from distance: {NUMBER}\."
 )
 OWN_ANGLES = (
-    rf"{HEAD}: {NUMBER} with cosine, {NUMBER} with distance\. Its keys' lengths spread by {PERCENT} of their mean, and "
-    rf"the longest is {NUMBER} times the shortest: with equal lengths all three orders would be one\."
+    rf"{HEAD}: {NUMBER} with cosine, {NUMBER} with distance\. {HEAD}: its keys' lengths spread by {PERCENT} of their "
+    rf"mean, and the longest is {NUMBER} times the shortest\. With equal lengths all three orders would be one\."
 )
 FIXED = (
     rf"Read backwards, this text makes other weights: a weight of {HEAD} changes by up to {NUMBER}"
@@ -184,14 +184,15 @@ def correlations(head: Head) -> tuple[float, float]:
 
 
 def check_angles(said: str, own: str, heads: dict[tuple[int, int], Head]) -> None:
-    number, cosine, distance, lowest, least = claim(ANGLES, said)
+    cosine, distance, number, lowest, least = claim(ANGLES, said)
     found = {place: correlations(head) for place, head in heads.items()}
     assert count(number) == len(found)
     assert is_number(cosine, np.median([one[0] for one in found.values()]), rough=2e-3)  # float32 may swap two keys
     assert is_number(distance, np.median([one[1] for one in found.values()]), rough=2e-3)
     assert_close(found[named(lowest)][1], min(one[1] for one in found.values()), relative=2e-3, scale=1)
     assert is_number(least, found[named(lowest)][1], rough=2e-3)
-    place, cosine, distance, spread, longest = claim(OWN_ANGLES, own)
+    place, cosine, distance, again, spread, longest = claim(OWN_ANGLES, own)
+    assert again == place
     lengths = np.linalg.norm(heads[named(place)].k, axis=1)
     assert is_number(cosine, found[named(place)][0], rough=2e-3)
     assert is_number(distance, found[named(place)][1], rough=2e-3)
@@ -264,18 +265,19 @@ def said_of(loaded: LoadedModel, trace: Trace) -> Iterator[tuple[str, str]]:
     causal = stream == "decoder"
     table = scores.measure(trace)
     row = table.query("layer == 1 and head == 3").iloc[0]
-    yield "every", every.varies(table)
+    yield "every", f"{every.varies(table)} {every.saturated(table)}"
     yield "ratios", every.ratios(table)
     found = scores.distribution(trace.record_of_head(1, 3, stream))
     yield "one", one.varies(row, found)
     yield "far", words.far(far=found.far, low=float(row["low"]), high=float(row["high"]))
     symmetry = scores.symmetry.measure(trace, stream=stream).query("layer == 1 and head == 3").iloc[0]
-    yield "sides", keys.sides(symmetry, causal=causal)
+    yield "sides", f"{keys.sides(symmetry, causal=causal)} {words.peak(float(symmetry['peak']), causal=causal)}"
     ranked = scores.ranks.measure(trace, stream=stream)
     agrees = angles.agrees(ranked)
     assert agrees is not None
-    yield "angles", agrees
-    yield "own angles", angles.own_angles(ranked.query("layer == 1 and head == 3").iloc[0])
+    yield "angles", f"{agrees} {angles.lowest(ranked)}"
+    own_row = ranked.query("layer == 1 and head == 3").iloc[0]
+    yield "own angles", f"{angles.own_angles(own_row)} {angles.key_lengths(own_row)}"
     blocks = inspector.record_blocks(loaded, trace)
     projected = scores.projections(trace, blocks, loaded.network, layer=1, stream=stream)
     opened = OpenHead.of(Subject(trace, loaded, stream), (1, 3, 0))
@@ -315,13 +317,14 @@ def test_what_is_not_known_is_not_told(recorded: tuple[LoadedModel, Trace]) -> N
     _, trace = recorded
     table = scores.measure(trace)
     blind = table.assign(ratio=np.nan, scaled=np.nan, scale=np.nan)
-    assert "No query has a choice" in every.varies(table.assign(saturated=np.nan))
+    assert "No query has a choice" in every.saturated(table.assign(saturated=np.nan))
     assert "were not seen" in every.varies(blind)
     ranked = scores.ranks.measure(trace, stream=trace.streams[0])
     assert angles.agrees(ranked.assign(distance=np.nan)) is None
     own = scores.symmetry.measure(trace, stream=trace.streams[0]).iloc[0]
     own["diagonal"] = np.nan
     assert "No query has a choice" in keys.sides(own, causal=True)
+    assert words.peak(np.nan, causal=False) == ""
 
 
 def test_a_stream_is_unscaled_where_the_scale_of_every_head_is_1() -> None:

@@ -66,7 +66,7 @@ def test_a_shape_of_seventy_billion_is_told_in_every_section() -> None:
     assert "4 n² d = 536,870,912 FLOPs, as many as with 1 head" in said(app)
     assert numbers(app)["width of a head"] == "128"
     section_opened(app, "On your card")
-    assert "The weights take 138 GB, and the KV cache of 8 texts of 128 tokens 336 MB: 1.73 times" in said(app)
+    assert "The weights and the KV cache take 1.73 times the memory of A100 80 GB." in said(app)
     assert "At least 2 such cards hold it." in said(app)
     section_opened(app, "How it is counted")
     assert "The closed formula and the count agree: 17,633,525,104,640 FLOPs" in said(app)

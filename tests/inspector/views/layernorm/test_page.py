@@ -119,7 +119,7 @@ def test_every_section_opens_and_the_slider_moves_batch_norm_alone() -> None:
     for section, sentence in (
         ("What each step changes", "of the four steps' lengths"),
         ("Outlier dimensions", "times the median there"),
-        ("Pre-norm or post-norm", "Untrained: the gradient"),
+        ("Pre-norm or post-norm", "Untrained, the gradient"),
     ):
         section_opened(app, section)
         assert sentence in said(app)
