@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,6 +36,7 @@ LABEL = 12  # pixels of the letters beside a line across the chart
 MARKED = 24  # points of a line, at most, that are drawn as points too
 TOP, ROW = 56, 20  # pixels over a plot with a title, and of a legend or a line of words under the title
 LETTERS = 26  # in a row of a name beside a bar
+OUTLINE = 2.5  # pixels around a bar or a point that a sentence names
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,9 @@ class Chart:
     that are named -> their words. x_range, y_range: the ends of the axes, on a logarithmic one as powers of ten;
     from_zero: the axis of y begins at 0. x_format, y_format: of the numbers along the axes, as d3 writes them; shares
     are told in percent on hover too.
+
+    marked: columns -> values of the rows that a sentence names, each an outlined bar or point; none where a column is
+    not in the table.
 
     title: of the slide and the files; subtitle: a line of words that stands on the page too. unit: behind y on hover.
     listed: a legend names the series; below: it stands under the plot, as one of many series always does. sideways: x
@@ -90,6 +94,7 @@ class Chart:
     x_marks: Mapping[str, float] = field(default_factory=dict)
     y_marks: Mapping[str, float] = field(default_factory=dict)
     ticks: Mapping[float, str] = field(default_factory=dict)
+    marked: Mapping[str, Any] = field(default_factory=dict)
     x_log: bool = False
     y_log: bool = False
     x_range: tuple[float, float] | None = None
@@ -114,6 +119,10 @@ class Chart:
             height=self.height,
             mode=mode,
         )
+
+    def marking(self, where: Mapping[str, Any]) -> Chart:
+        """Return the chart with the rows marked that have these values."""
+        return replace(self, marked=where)
 
     def series(self, *, mode: Mode, plot: str = "") -> list[dict[str, Any]]:
         """Return what is drawn of each value of `by`, in order; plot: the number behind the axes of one of several."""
@@ -177,6 +186,7 @@ class Chart:
             yield self._band(rows, colour)
         x, y = (rows[self.y], rows[self.x]) if self.sideways else (rows[self.x], rows[self.y])
         opaque = list(rows[self.opacity]) if self.opacity else None
+        named = self._named_rows(rows)
         if mark == "bars":
             yield {
                 "type": "bar",
@@ -188,7 +198,12 @@ class Chart:
                     "color": inked,
                     "opacity": opaque,
                     "pattern": {"shape": PATTERNS[style % len(PATTERNS)]},
-                    "line": {"color": theme.BACKGROUND[mode], "width": 0.5 if self.stacked else 0},
+                    "line": {
+                        "color": [theme.TEXT[mode] if here else theme.BACKGROUND[mode] for here in named],
+                        "width": [OUTLINE if here else 0.5 if self.stacked else 0 for here in named],
+                    }
+                    if any(named)
+                    else {"color": theme.BACKGROUND[mode], "width": 0.5 if self.stacked else 0},
                 },
                 "unselected": {"marker": {"opacity": 1}},  # a click hides nothing
                 **told,
@@ -215,6 +230,27 @@ class Chart:
             "error_x" if self.sideways else "error_y": self._whiskers(rows, colour),
             **told,
         }
+        if any(named):
+            yield {
+                "type": "scatter",
+                "x": x[named],
+                "y": y[named],
+                "mode": "markers",
+                "marker": {
+                    "color": colour,
+                    "size": 12,
+                    "line": {"color": theme.TEXT[mode], "width": [OUTLINE] * int(named.sum())},
+                },
+                "hoverinfo": "skip",
+                "showlegend": False,
+                "cliponaxis": False,
+            }
+
+    def _named_rows(self, rows: pd.DataFrame) -> NDArray[np.bool_]:
+        """Tell which rows the sentence names."""
+        if not self.marked or not set(self.marked) <= set(rows):
+            return np.zeros(len(rows), bool)
+        return np.logical_and.reduce([rows[column].to_numpy() == value for column, value in self.marked.items()])
 
     def _words(self, rows: pd.DataFrame, mark: Mark) -> dict[str, Any]:
         """Write the tokens over bars or points, or the words behind them."""
@@ -363,6 +399,10 @@ class Panels:
         return framed(
             series, layout, title=self.title, subtitle=self.subtitle, below=self.below, height=self.height, mode=mode
         )
+
+    def marking(self, where: Mapping[str, Any]) -> Panels:
+        """Return the charts with the rows marked that have these values."""
+        return replace(self, charts=[chart.marking(where) for chart in self.charts])
 
     def _places(self) -> Iterator[tuple[float, float]]:
         """Yield where each chart begins and ends: as a share of the width beside each other, else of the height."""

@@ -121,12 +121,17 @@ def heads(opened: OpenChange | str) -> None:
         ("changes", before.key, after.key, opened.stream, opened.shown),
         lambda: changes(list(zip(apply(before, shown), apply(after, now), strict=True))),
     )
+    most = moved(opened)
+    if most is None:
+        st.caption(wording.NONE_MOVED)
+        return
     st.markdown(wording.HEADS_MOVED)
     data = grid_bytes(
         pictures,
         tokens=len(shown.keys.labels),
         scale="sqrt",
         selected=(opened.row, opened.number),
+        named=_place(most, sites),
         notes=_notes(opened.changed),
         names=site_words.layer_names(sites),
     )
@@ -250,6 +255,11 @@ def _changed(change: Change, *, stream: str, about: Sequence[int]) -> pd.DataFra
         ),
     )
     return table
+
+
+def _place(head: effects.MovedHead, sites: Sequence[AttentionSite]) -> tuple[int, int]:
+    """Find the row and the number of the head that the sentence names."""
+    return [(site.layer, site.call) for site in sites].index((head.layer, head.call)), head.head
 
 
 def _notes(changed: pd.DataFrame) -> list[list[str]]:
