@@ -77,6 +77,23 @@ export function rove(box) {
   return () => stop(Math.max(0, buttons().findIndex((button) => button === box.getRootNode().activeElement)));
 }
 
+// ---- pictures ---------------------------------------------------------------------------------------------------
+
+/** A picture's text as an element: what would run in it does not, for it was parsed apart from the page. */
+export const picture = (svg) => document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true);
+
+/** Shows a picture over the whole screen until the reader leaves it with Escape. */
+export function onScreen(box, svg) {
+  const sheet = element("div");
+  const drawn = picture(svg);
+  for (const side of ["width", "height"]) drawn.setAttribute(side, "100%");
+  sheet.style.background = drawn.querySelector("rect")?.getAttribute("fill") ?? "";
+  sheet.append(drawn);
+  box.append(sheet);
+  sheet.addEventListener("fullscreenchange", () => document.fullscreenElement || sheet.remove());
+  return sheet.requestFullscreen();
+}
+
 // ---- theme and colour -------------------------------------------------------------------------------------------
 
 let probe; // a canvas of one pixel, made at the first colour: without a browser the module can still be read

@@ -22,6 +22,7 @@ from inspector.export import spreadsheet
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
 from inspector.sections.section import File
+from inspector.views.components import slide as component
 from inspector.views.shell import appearance, boundary, downloads, python_lines
 from inspector.wording import shell as words
 
@@ -49,7 +50,7 @@ class Labels:
     csv_help: str = "The numbers of the figure, to the last digit"
     python: str = words.WITHOUT_PAGE
     background: str = "Background"
-    full_screen: str = "Full screen: open the saved SVG in the browser and press F11."
+    full_screen: str = "Full screen"
     modes: Mapping[Mode, str] = field(default_factory=lambda: {"light": "Light", "dark": "Dark"})
     matrix: Mapping[str, str] = field(default_factory=dict)
 
@@ -216,8 +217,8 @@ def _slide(layouts: Mapping[str, Layout], *, name: str, key: str, labels: Labels
             title = st.selectbox("Figure", list(layouts), key=f"{key}-figure", label_visibility="collapsed", width=240)
         scene = layouts[title](mode)
         row(picture("-".join([name, *title.lower().split()]), lambda _: scene, labels=labels))
-        st.caption(labels.full_screen, width="content")
-    st.image(scene.svg(), width=SLIDE, alt="the figure as it is saved")
+    with st.container(width=SLIDE):
+        component.slide(scene.svg(), words=labels.full_screen, alt=labels.slide, key=f"{key}-large-slide")
 
 
 def bar() -> DeltaGenerator:

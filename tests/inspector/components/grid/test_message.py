@@ -127,7 +127,12 @@ def test_the_bytes_are_those_of_before() -> None:
         names=["x", "y"],
         crossed={(1, 0), (0, 2)},
         measures={"entropy": [[1.0, None, 2.0], [0.5, 0.1, None]]},
-        roles=Roles([["next", "broad", "other"]] * 2, {"next": "m"}, {mode: {"next": "#123456"} for mode in COLOURS}),
+        roles=Roles(
+            [["next", "broad", "other"]] * 2,
+            {"next": "m"},
+            {"next": ("looks", "look")},
+            {mode: {"next": "#123456"} for mode in COLOURS},
+        ),
         options=Options("entropy", True, ("next",)),
         columns="layer",
         labels=["7", "8", "9"],
