@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from inspector.components import standalone
 from inspector.components.grid import Options, Roles, grid_bytes

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 from markdown_it import MarkdownIt
 
 import models
@@ -59,7 +60,7 @@ def opening_faults(listed: list[Block]) -> Iterator[str]:
         yield f"its sentence has no number: {first.text}"
     elif not told(first).rstrip().endswith((".", "?", ":", "`", "$")):
         yield f"its opening is no sentence: {told(first)}"
-    figures = {block.id: block for block in listed if isinstance(block, Figure | Map)}
+    figures = {block.id: block for block in listed if isinstance(block, Figure | Map | Thumbnails | HeadMaps)}
     for mark in first.about if isinstance(first, Sentence) else ():
         if mark.figure not in figures:
             yield f"its sentence is about {mark.figure}, which is not there"
@@ -70,8 +71,19 @@ def opening_faults(listed: list[Block]) -> Iterator[str]:
                 rows = rows[rows[column] == value] if column in rows else rows.iloc[:0]
             if len(rows) == 0:
                 yield f"its sentence is about {dict(mark.where)}, which {mark.figure} does not show"
+            elif hasattr(figure.draw, "marking") and not outlined(figure.draw(mode="light")):
+                yield f"its sentence is about {dict(mark.where)}, which {mark.figure} does not outline"
+        elif isinstance(figure, Thumbnails | HeadMaps):
+            if figure.named is None:
+                yield f"its sentence is about {dict(mark.where)}, which {mark.figure} does not frame"
         elif all(panel.named is None or np.isnan(panel.numbers[panel.named]) for panel in figure.panels):
             yield f"its sentence is about a cell, which {mark.figure} does not frame"
+
+
+def outlined(figure: go.Figure) -> int:
+    """Count the bars and points of a chart that have an outline."""
+    widths = [trace.marker.line.width for trace in figure.data if trace.type in ("bar", "scatter")]
+    return sum(sum(width > 1 for width in given) for given in widths if isinstance(given, list | tuple))
 
 
 def told(block: Block) -> str:
