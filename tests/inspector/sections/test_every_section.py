@@ -157,7 +157,7 @@ def test_what_a_sentence_names_is_marked_in_rows_and_parts_too() -> None:
     maps = HeadMaps("maps", (), "ab", "ab", 0, 0, (2, 3), 1.0, "a b c", dict)
     about = (*SENTENCE.about, Mark("grid", {"layer": 1, "head": 2}), Mark("maps", {"query": 0, "key": 1}))
     part = Section("part", "Part", lambda subject: iter((FIGURE, maps)))
-    sentence, row, inner, note = of(
+    _, row, inner, _ = of(
         replace(SENTENCE, about=about), Row((FIGURE, (grid, Note("Said.")))), part, Note("Said.")
     ).blocks(subject_of("minilm"))
     assert isinstance(row, Row)
