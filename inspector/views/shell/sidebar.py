@@ -19,6 +19,7 @@ from inspector.views.shell import (
     switch_panel,
     variants,
 )
+from inspector.wording import shell as wording
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
@@ -118,6 +119,8 @@ def _text_to_read(*, height: int, label: str) -> None:
             on_change=_take_example,
             disabled=opened,
         )
+    if not opened and examples.untouched(st.session_state["text"]):
+        st.caption(wording.EXAMPLE)
 
 
 def _text_beside(card: models.Card) -> None:

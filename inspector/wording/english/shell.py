@@ -13,6 +13,7 @@ ENGLISH_EXAMPLE = ", on its own example: it has learned English, and your text i
 OWN_EXAMPLE = ", on its own example"
 REMOVE_FIRST = "Remove the saved trace in the sidebar first."
 FOR_ALL = "For all pages; your text stays."
+EXAMPLE = "An example: another model brings its own. A text of yours stays."
 READING = "Reading the text"
 LOADING = "Loading the model"
 NOTHING_TO_READ = "The text is empty. Type or paste a sentence, or take this one:"

@@ -146,8 +146,7 @@ def too_long(*, keys: int, most: int) -> str:
 def heads_read(*, largest: float) -> str:
     """Say how the grid of moved heads is read."""
     return (
-        f"Rows are layers, columns heads: |after − before| of each cell, from 0 to {number(largest)}, on a "
-        "square-root scale. Click a head to see its maps; the one that moved most is open first."
+        f"|after − before| of each cell, from 0 to {number(largest)}, square-root scale; the sentence's head is marked."
     )
 
 
