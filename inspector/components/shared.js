@@ -82,7 +82,7 @@ export function rove(box) {
 /** A picture's text as an element: what would run in it does not, for it was parsed apart from the page. */
 export const picture = (svg) => document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true);
 
-/** Shows a picture over the whole screen until the reader leaves it with Escape. */
+/** Shows a picture over the whole screen until the reader leaves it with Escape or a click. */
 export function onScreen(box, svg) {
   const sheet = element("div");
   const drawn = picture(svg);
@@ -90,6 +90,7 @@ export function onScreen(box, svg) {
   sheet.style.background = drawn.querySelector("rect")?.getAttribute("fill") ?? "";
   sheet.append(drawn);
   box.append(sheet);
+  sheet.addEventListener("click", () => document.exitFullscreen());
   sheet.addEventListener("fullscreenchange", () => document.fullscreenElement || sheet.remove());
   return sheet.requestFullscreen();
 }

@@ -13,6 +13,7 @@ class Slide extends View {
   update({ svg, words, alt }) {
     this.svg = svg;
     this.button.textContent = words;
+    this.button.hidden = !document.fullscreenEnabled; // as on an iPhone
     this.sheet.setAttribute("aria-label", alt);
     this.sheet.replaceChildren(picture(svg));
   }

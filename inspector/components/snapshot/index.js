@@ -29,7 +29,7 @@ class Snapshot extends View {
   update(data) {
     this.data = data;
     this.screen.textContent = data.screen;
-    this.screen.hidden = !data.screen;
+    this.screen.hidden = !data.screen || !document.fullscreenEnabled;
   }
 
   async save(ending) {
