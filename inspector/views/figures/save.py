@@ -34,7 +34,7 @@ Layout = Callable[[Mode], Scene]
 
 
 SLIDE = 1200  # pixels of a slide: with all over it, it fits in a window of 1440 by 900
-WIDE = {"tertiary": 34, "secondary": 46}  # pixels of the menu's button: its mark and its arrow, no words
+WIDE = 34  # pixels of the menu's button: its mark and its arrow, no words
 
 
 @dataclass(frozen=True)
@@ -89,18 +89,17 @@ def menu(
     the menu holds.
     """
     named = heading or about
-    kind = appearance.quiet_button()
     with st.container(horizontal=True, horizontal_alignment="right", wrap=False, gap="small"):
         if heading or sentence:
             with st.container(gap=None):
                 st.space(1 if heading else 7)  # its first line meets the button's middle, however many lines follow
                 st.subheader(heading, anchor=False) if heading else st.markdown(sentence)
         opened = st.popover(
-            labels.menu_of.format(named) if named else labels.menu,
+            appearance.quiet(labels.menu_of.format(named) if named else labels.menu),
             icon=":material/more_horiz:",
-            type=kind,
+            type="tertiary",
             key=f"{key}-menu",
-            width=WIDE[kind],
+            width=WIDE,
             on_change="rerun",
         )
     if heading and sentence:

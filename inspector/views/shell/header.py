@@ -33,7 +33,7 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
                 st.markdown(f":small[:gray[{group} ·]]", width="content")
                 st.title(page.title, anchor=False, width="content")
         if narrow:
-            with st.popover(words.ALL_PAGES, type=appearance.quiet_button()):
+            with st.popover(appearance.quiet(words.ALL_PAGES), type="tertiary"):
                 _pages(page)
         model = f"{shell_words.MODEL}: {_model()}" if page.runs else ""
         if narrow:  # what stands here takes room from the picture
