@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from inspector.views.shell.session import Inspected
 
 
-def draw(chosen: Inspected, checked: Exactness) -> None:
+def draw(chosen: Inspected, checked: Exactness, *, stands_in: bool) -> None:
     """Write the sidebar's notes, with the button for the check that waits on a long text.
 
     What few readers ask for, how the model is run and what was compared, opens with the marks behind length and badge.
+    stands_in: another model than the chosen one read the text, and is named.
     """
     trace, tokens = chosen.trace, len(chosen.trace.tokens)
     limit, about = "", badge_words.recording(size=format_bytes(trace.nbytes))
@@ -31,7 +32,8 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
         facts, redrawn = loaded_models.facts(chosen.model), _redrawn(chosen.model)
         share = "" if redrawn is None else f", {words.weights(trained=facts.card.trained, redrawn=redrawn)}"
         about += f" {badge_words.placed(seen=facts.how_recorded, where=facts.placed, share=share)}"
-    st.caption(badge_words.recorded(tokens=tokens, limit=limit), help=about)
+    reader = plain(available_models.name(trace.model)) if stands_in else ""
+    st.caption(badge_words.recorded(tokens=tokens, limit=limit, reader=reader), help=about)
     if looks_untrained(trace):
         _looks_untrained()
     title, compared = badge_words.title(checked), badge_words.caption(checked)

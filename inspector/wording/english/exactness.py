@@ -49,9 +49,9 @@ def unknown_tokens(count: int, *, of: int) -> str:
     return f"{count} of {of} tokens {verb} unknown to this model, which reads one and the same mark for {them}."
 
 
-def recorded(*, tokens: int, limit: str) -> str:
-    """Say how long a recorded text is; limit: the limit of the model."""
-    return f"{tokens} tokens{limit}"
+def recorded(*, tokens: int, limit: str, reader: str) -> str:
+    """Say how long a recorded text is; limit: of the model; reader: its name, "" for the model that is chosen."""
+    return f"{reader}{': ' * bool(reader)}{tokens} tokens{limit}"
 
 
 def recording(*, size: str) -> str:

@@ -145,9 +145,7 @@ def too_long(*, keys: int, most: int) -> str:
 
 def heads_read(*, largest: float) -> str:
     """Say how the grid of moved heads is read."""
-    return (
-        f"|after − before| of each cell, from 0 to {number(largest)}, square-root scale; the sentence's head is marked."
-    )
+    return f"The small maps are |after − before| of each head, from 0 to {number(largest)}, on a square-root scale."
 
 
 def maps_read(*, largest: float, top: float, alone: bool) -> str:

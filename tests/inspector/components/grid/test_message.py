@@ -137,7 +137,7 @@ def test_the_bytes_are_those_of_before() -> None:
         columns="layer",
         labels=["7", "8", "9"],
     )
-    assert digest(full) == "ce313e13a63a27f8"
+    assert digest(full) == "5688691d5218aedf"  # since chips say what heads do
     for by, expected in (("moved", "98ff148e765debd5"), ("surprise", "249efc2919f92048")):
         message = importance_bytes(TABLE, by=by, layers=2, heads=2, crossed=[(1, 0)], names=["a", "b"])
         assert digest(message) == expected
