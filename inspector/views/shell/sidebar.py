@@ -52,6 +52,8 @@ def draw(page: Page, *, text_in_page: bool) -> ExpanderContainer | None:
             other = _model(disabled=opened, switches=page.reads)
         if page.reads and not text_in_page:
             _text_to_read(height=140, label="Inspect")
+            if not opened and examples.untouched(st.session_state["text"]):
+                st.caption(wording.EXAMPLE)
         if page.reads:
             _text_beside(available_models.card(st.session_state["model"]))
         if page.reads or opened:
@@ -119,8 +121,6 @@ def _text_to_read(*, height: int, label: str) -> None:
             on_change=_take_example,
             disabled=opened,
         )
-    if not opened and examples.untouched(st.session_state["text"]):
-        st.caption(wording.EXAMPLE)
 
 
 def _text_beside(card: models.Card) -> None:
