@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Layout = Callable[[Mode], Scene]
 
 
-SLIDE = 1200  # pixels of a slide: with all over it, it fits in a window of 1440 by 900
+SLIDE = 1100  # pixels of a slide: with all over it, it fits in a window of 1440 by 900
 WIDE = 34  # pixels of the menu's button: its mark and its arrow, no words
 
 

@@ -50,8 +50,11 @@ def unknown_tokens(count: int, *, of: int) -> str:
 
 
 def recorded(*, tokens: int, limit: str, reader: str) -> str:
-    """Say how long a recorded text is; limit: of the model; reader: its name, "" for the model that is chosen."""
-    return f"{reader}{': ' * bool(reader)}{tokens} tokens{limit}"
+    """Say how long a recorded text is; limit: of the model; reader: its name in the limit's place, if not "".
+
+    The place is narrow.
+    """
+    return f"{tokens} tokens, read by {reader}" if reader else f"{tokens} tokens{limit}"
 
 
 def recording(*, size: str) -> str:
