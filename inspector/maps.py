@@ -50,7 +50,12 @@ class Groups:
     @property
     def ordinals(self) -> tuple[int, ...]:
         """The number of each group among its like, from 1, by the token that it reads; 0 where it stands once."""
-        return ordinals([label.partition(_PREDICTED)[0] for label in self.labels])
+        return ordinals(self.read)
+
+    @property
+    def read(self) -> list[str]:
+        """The labels without the tokens that a decoder predicts: what each group reads."""
+        return [label.partition(_PREDICTED)[0] for label in self.labels]
 
     @property
     def positions(self) -> np.ndarray:

@@ -26,13 +26,15 @@ class MapPair:
 
     moved: the share of a query's weight that lies on other keys, 1/2 sum_j |a - b| of rows that sum to 1, mean over
     queries, 0..1; queries without weight on these keys in either are left out. query, key: the cell in which the maps
-    differ most, with its weights `a` and `b`, among those in which one of them is beyond chance, where there are such.
+    differ most, at the row and the column `cell`, with its weights `a` and `b`, among those in which one of them is
+    beyond chance, where there are such.
     by_chance: there are none: each map spreads its weights as random weights would.
     """
 
     moved: float
     query: Named
     key: Named
+    cell: tuple[int, int]
     a: float
     b: float
     by_chance: bool
@@ -81,7 +83,7 @@ def pair(a: Array, b: Array, *, queries: Sequence[str], keys: Sequence[str], wid
     moved = np.abs(shares(a[both]) - shares(b[both])).sum(axis=-1).mean() / 2 if both.any() else 1.0
     cell = int(row), int(column)
     query, key = named(queries, cell[0]), named(keys, cell[1])
-    return MapPair(float(moved), query, key, float(a[cell]), float(b[cell]), by_chance=not told.any())
+    return MapPair(float(moved), query, key, cell, float(a[cell]), float(b[cell]), by_chance=not told.any())
 
 
 def heads(distances: CrossDistances | HeadDistances) -> PairedHeads:

@@ -32,6 +32,8 @@ export const drawing = (Kind) => {
   };
 };
 
+export const POINT = "headlight-point"; // tells whether the reader points at the page's sentence
+
 /** A component in a box. layout() draws again when the box changes its width and when the page turns dark. */
 export class View {
   constructor(root, closed, className, attributes) {
@@ -41,17 +43,56 @@ export class View {
     this.resizing = new ResizeObserver(() => this.width !== this.box.clientWidth && this.layout());
     this.resizing.observe(this.box);
     this.ignoreColourScheme = onColourSchemeChange(() => this.layout());
+    this.hear = ({ detail }) => this.point(detail);
+    document.addEventListener(POINT, this.hear);
   }
 
   /** Called on resize. Views whose CSS adapts to any width need not override it. */
   layout() {}
 
+  /** Called as the reader points at the page's sentence, and away: a view that marks what it names looks there. */
+  point() {}
+
   close() {
     this.resizing.disconnect();
+    document.removeEventListener(POINT, this.hear);
     this.ignoreColourScheme();
     this.box.remove();
     this.closed();
   }
+}
+
+/** Makes buttons one stop of Tab, from which arrow keys lead on: the one that had the focus last, at first the first. */
+export function rove(box) {
+  const buttons = () => [...box.querySelectorAll("button")];
+  const stop = (at) => buttons().forEach((button, place) => (button.tabIndex = place === at ? 0 : -1));
+  const WAYS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -Infinity, End: Infinity };
+  box.addEventListener("focusin", ({ target }) => stop(buttons().indexOf(target)));
+  box.addEventListener("keydown", (event) => {
+    const at = buttons().indexOf(event.target);
+    if (at < 0 || !(event.key in WAYS)) return;
+    buttons()[clamp(at + WAYS[event.key], 0, buttons().length - 1)].focus();
+    event.preventDefault();
+  });
+  return () => stop(Math.max(0, buttons().findIndex((button) => button === box.getRootNode().activeElement)));
+}
+
+// ---- pictures ---------------------------------------------------------------------------------------------------
+
+/** A picture's text as an element: what would run in it does not, for it was parsed apart from the page. */
+export const picture = (svg) => document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true);
+
+/** Shows a picture over the whole screen until the reader leaves it with Escape or a click. */
+export function onScreen(box, svg) {
+  const sheet = element("div");
+  const drawn = picture(svg);
+  for (const side of ["width", "height"]) drawn.setAttribute(side, "100%");
+  sheet.style.background = drawn.querySelector("rect")?.getAttribute("fill") ?? "";
+  sheet.append(drawn);
+  box.append(sheet);
+  sheet.addEventListener("click", () => document.exitFullscreen());
+  sheet.addEventListener("fullscreenchange", () => document.fullscreenElement || sheet.remove());
+  return sheet.requestFullscreen();
 }
 
 // ---- theme and colour -------------------------------------------------------------------------------------------

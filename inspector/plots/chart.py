@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,7 +36,7 @@ LABEL = 12  # pixels of the letters beside a line across the chart
 MARKED = 24  # points of a line, at most, that are drawn as points too
 TOP, ROW = 56, 20  # pixels over a plot with a title, and of a legend or a line of words under the title
 LETTERS = 26  # in a row of a name beside a bar
-FRAME, LARGER = 2.5, 1.8  # of what a sentence speaks of: the frame of a bar in pixels, and how much larger a point is
+OUTLINE, LARGER = 2.5, 1.6  # of what a sentence names: pixels around it, and how much larger a point is
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,8 @@ class Chart:
     from_zero: the axis of y begins at 0. x_format, y_format: of the numbers along the axes, as d3 writes them; shares
     are told in percent on hover too.
 
-    named: rows that a sentence speaks of, each as column -> value: their bars are framed, their points are larger.
+    marked: rows that a sentence names, each as column -> value: a bar has an outline, a point one that is larger; none
+    where a column is not in the table.
 
     title: of the slide and the files; subtitle: a line of words that stands on the page too. unit: behind y on hover.
     listed: a legend names the series; below: it stands under the plot, as one of many series always does. sideways: x
@@ -93,6 +94,7 @@ class Chart:
     x_marks: Mapping[str, float] = field(default_factory=dict)
     y_marks: Mapping[str, float] = field(default_factory=dict)
     ticks: Mapping[float, str] = field(default_factory=dict)
+    marked: Sequence[Mapping[str, Any]] = ()
     x_log: bool = False
     y_log: bool = False
     x_range: tuple[float, float] | None = None
@@ -105,7 +107,6 @@ class Chart:
     stacked: bool = False
     sideways: bool = False
     height: int = 300
-    named: Sequence[Mapping[str, Any]] = ()
 
     def __call__(self, *, mode: Mode) -> go.Figure:
         """Draw the chart in this mode."""
@@ -118,6 +119,10 @@ class Chart:
             height=self.height,
             mode=mode,
         )
+
+    def marking(self, rows: Sequence[Mapping[str, Any]]) -> Chart:
+        """Return the chart with these rows marked, each given as column -> value."""
+        return replace(self, marked=rows)
 
     def series(self, *, mode: Mode, plot: str = "") -> list[dict[str, Any]]:
         """Return what is drawn of each value of `by`, in order; plot: the number behind the axes of one of several."""
@@ -181,6 +186,7 @@ class Chart:
             yield self._band(rows, colour)
         x, y = (rows[self.y], rows[self.x]) if self.sideways else (rows[self.x], rows[self.y])
         opaque = list(rows[self.opacity]) if self.opacity else None
+        named = self._named_rows(rows)
         if mark == "bars":
             yield {
                 "type": "bar",
@@ -192,7 +198,7 @@ class Chart:
                     "color": inked,
                     "opacity": opaque,
                     "pattern": {"shape": PATTERNS[style % len(PATTERNS)]},
-                    "line": self._frames(rows, mode),
+                    "line": self._outlines(named, mode),
                 },
                 "unselected": {"marker": {"opacity": 1}},  # a click hides nothing
                 **told,
@@ -200,6 +206,7 @@ class Chart:
             return
         drawn = {"points": "markers", "curves": "lines"}.get(mark, "lines+markers" if len(rows) <= MARKED else "lines")
         size = self.sizes.get(value, 8 if mark == "points" else 2)
+        point = size if mark == "points" else 8 if self.each else 6
         yield {
             "type": "scatter",
             "x": x,
@@ -213,11 +220,44 @@ class Chart:
             },
             "marker": {
                 "color": inked,
-                "size": self._point_sizes(rows, size if mark == "points" else 8 if self.each else 6),
+                "size": point,
                 "symbol": SYMBOLS[style % len(SYMBOLS)],
             },
             "error_x" if self.sideways else "error_y": self._whiskers(rows, colour),
             **told,
+        }
+        if any(named):
+            yield {
+                "type": "scatter",
+                "x": x[named],
+                "y": y[named],
+                "mode": "markers",
+                "marker": {
+                    "color": colour,
+                    "size": LARGER * point,
+                    "line": {"color": theme.TEXT[mode], "width": [OUTLINE] * int(named.sum())},
+                },
+                "hoverinfo": "skip",
+                "showlegend": False,
+                "cliponaxis": False,
+            }
+
+    def _named_rows(self, rows: pd.DataFrame) -> NDArray[np.bool_]:
+        """Tell which rows a sentence names."""
+        named = np.zeros(len(rows), bool)
+        for where in self.marked:
+            if set(where) <= set(rows):
+                named |= np.logical_and.reduce([rows[column].to_numpy() == value for column, value in where.items()])
+        return named
+
+    def _outlines(self, named: NDArray[np.bool_], mode: Mode) -> dict[str, Any]:
+        """Return the edges of bars: stacked ones stand apart, those that a sentence names have an outline."""
+        paper, apart = theme.BACKGROUND[mode], 0.5 if self.stacked else 0
+        if not any(named):
+            return {"color": paper, "width": apart}
+        return {
+            "color": [theme.TEXT[mode] if here else paper for here in named],
+            "width": [OUTLINE if here else apart for here in named],
         }
 
     def _words(self, rows: pd.DataFrame, mark: Mark) -> dict[str, Any]:
@@ -232,28 +272,6 @@ class Chart:
             "textposition": "outside" if bars else "top center" if self.over else "middle right",
             "textfont": font,
         }
-
-    def _frames(self, rows: pd.DataFrame, mode: Mode) -> dict[str, Any]:
-        """Return the edges of bars: stacked ones stand apart, those of rows that a sentence speaks of are framed."""
-        apart, named = 0.5 if self.stacked else 0, self._is_named(rows)
-        if not any(named):
-            return {"color": theme.BACKGROUND[mode], "width": apart}
-        return {
-            "color": [theme.TEXT[mode] if one else theme.BACKGROUND[mode] for one in named],
-            "width": [FRAME if one else apart for one in named],
-        }
-
-    def _point_sizes(self, rows: pd.DataFrame, size: float) -> float | list[float]:
-        named = self._is_named(rows)
-        return [LARGER * size if one else size for one in named] if any(named) else size
-
-    def _is_named(self, rows: pd.DataFrame) -> list[bool]:
-        """Tell which rows a sentence speaks of; none by columns that the chart has not."""
-        named = np.zeros(len(rows), dtype=bool)
-        for where in self.named:
-            if set(where) <= set(rows):
-                named |= np.logical_and.reduce([rows[column] == value for column, value in where.items()])
-        return [bool(one) for one in named]
 
     def _band(self, rows: pd.DataFrame, colour: str) -> dict[str, Any]:
         """Shade the plot between two columns; nothing is told of it."""
@@ -389,6 +407,10 @@ class Panels:
         return framed(
             series, layout, title=self.title, subtitle=self.subtitle, below=self.below, height=self.height, mode=mode
         )
+
+    def marking(self, rows: Sequence[Mapping[str, Any]]) -> Panels:
+        """Return the charts with these rows marked, each given as column -> value."""
+        return replace(self, charts=[chart.marking(rows) for chart in self.charts])
 
     def _places(self) -> Iterator[tuple[float, float]]:
         """Yield where each chart begins and ends: as a share of the width beside each other, else of the height."""

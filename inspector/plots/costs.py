@@ -77,7 +77,7 @@ def by_component(breakdown: pd.DataFrame, *, value: Value = "flops", stream: str
     # The axis says the unit of FLOPs, and a phone is narrow.
     texts = [f"{_amount(amount, value, unit=value != 'flops')}, {_share(amount / total)}" for amount in sums[value]]
     return Chart(
-        sums.assign(text=texts),
+        sums.assign(text=texts, stream=rows["stream"].iloc[0]),
         "name",
         value,
         "bars",

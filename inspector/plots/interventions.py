@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from inspector.interventions import Guess, Prediction
 from inspector.plots import theme
-from inspector.plots.chart import Chart
+from inspector.plots.chart import OUTLINE, Chart
 from inspector.plots.theme import Mode
 from inspector.text import cut, number, visible
 
@@ -23,7 +23,8 @@ _OTHERS = 0.45  # opacity of the bars that are not the true token
 def guesses(guess: Guess, *, mode: Mode = "light") -> go.Figure:
     """Draw the likeliest tokens at a masked position, likeliest on top, as bars of probability (no unit).
 
-    The text's own token is drawn solid and named with its rank, below the others where it is not among them.
+    The text's own token is drawn solid and named with its rank, below the others where it is not among them. The
+    likeliest is outlined: the page's sentence names it.
     """
     candidates = [(rank, token, share) for rank, (token, share) in enumerate(guess.top, start=1)]
     if all(token != guess.token for _, token, _ in candidates):
@@ -35,7 +36,11 @@ def guesses(guess: Guess, *, mode: Mode = "light") -> go.Figure:
         x=shares,
         y=rows,
         orientation="h",
-        marker={"color": theme.PART[mode]["prediction"], "opacity": [1.0 if own else _OTHERS for own in true]},
+        marker={
+            "color": theme.PART[mode]["prediction"],
+            "opacity": [1.0 if own else _OTHERS for own in true],
+            "line": _outline([place == 0 for place in rows], mode),
+        },
         text=[number(share) for share in shares],
         textposition="outside",
         cliponaxis=False,
@@ -51,7 +56,7 @@ def guesses(guess: Guess, *, mode: Mode = "light") -> go.Figure:
 def predictions(found: Prediction, *, mode: Mode = "light") -> go.Figure:
     """Draw the likeliest tokens before and after a change, the likeliest before on top, as pairs of bars (no unit).
 
-    Before is pale and hatched, after is solid; the token asked about is named with its two ranks.
+    Before is pale and hatched, after is solid; the token asked about is outlined, and named with its two ranks.
     """
     colour, rows = theme.PART[mode]["prediction"], list(range(len(found.candidates)))
     tokens = [token for token, _, _ in found.candidates]
@@ -61,7 +66,12 @@ def predictions(found: Prediction, *, mode: Mode = "light") -> go.Figure:
             x=shares,
             y=rows,
             orientation="h",
-            marker={"color": colour, "opacity": opacity, "pattern": {"shape": hatch}},
+            marker={
+                "color": colour,
+                "opacity": opacity,
+                "pattern": {"shape": hatch},
+                "line": _outline([token == found.before.token for token in tokens], mode),
+            },
             text=[number(share) for share in shares],
             textposition="outside",
             cliponaxis=False,
@@ -80,6 +90,11 @@ def predictions(found: Prediction, *, mode: Mode = "light") -> go.Figure:
     legend = {**theme.LEGEND_ABOVE, "traceorder": "normal"}
     layout |= {"height": 130 + 46 * len(rows), "legend": legend, "margin": {"r": _NUMBER, "t": 76}}
     return go.Figure(drawn, layout=layout)
+
+
+def _outline(named: Sequence[bool], mode: Mode) -> dict[str, Any]:
+    """Return the outlines of bars, around what the page's sentence names alone."""
+    return {"color": theme.TEXT[mode], "width": [OUTLINE if here else 0 for here in named]}
 
 
 def _bars(names: Sequence[str], *, title: str, longest: float, mode: Mode) -> dict[str, Any]:

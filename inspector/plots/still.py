@@ -233,17 +233,28 @@ def _colours(trace: Any, count: int) -> list[str | None]:
     return [colour] * count if isinstance(colour, str) or colour is None else list(colour)
 
 
+def _outlines(trace: Any, count: int) -> list[tuple[str, float]]:
+    """Return the colour and the width of each place's outline, which few traces have."""
+    line = trace.marker.line
+    widths = list(line.width) if isinstance(line.width, list | tuple) else [0] * count
+    colours = [line.color] * count if isinstance(line.color, str) else list(line.color or [""] * count)
+    return [(colour if weight else "", weight) for colour, weight in zip(colours, widths, strict=True)]
+
+
 def _bars(placed: Any, trace: Any, x: Axis, y: Axis, sideways: bool) -> Iterator[Mark]:
     base = 10.0 ** (x.low if sideways else y.low)
     texts = trace.text if trace.text is not None else [""] * len(placed)
-    for (middle, half, start, end), colour, text in zip(placed, _colours(trace, len(placed)), texts, strict=True):
+    outlines = _outlines(trace, len(placed))
+    for (middle, half, start, end), colour, (ink, weight), text in zip(
+        placed, _colours(trace, len(placed)), outlines, texts, strict=True
+    ):
         if not math.isfinite(end):
             continue
         places, values = (y, x) if sideways else (x, y)
         a, b = sorted((places.at(middle - half), places.at(middle + half)))
         c, d = sorted((values.at(start if not values.log else base), values.at(end)))
         box = (c, a, d - c, b - a) if sideways else (a, c, b - a, d - c)
-        yield Box(*box, fill=colour or "")
+        yield Box(*box, fill=colour or "", stroke=ink, weight=weight)
         if text and sideways:
             yield Text(d + 4, (a + b) / 2 + 4, _label(_words(text)), 11)
         elif text:
@@ -261,10 +272,11 @@ def _line(trace: Any, x: Axis, y: Axis, mode: Mode) -> Iterator[Mark]:
         yield from _dashed(points, colour, trace.line.width or 2, _DASHES.get(trace.line.dash or ""))
     if "markers" in drawn:
         size = trace.marker.size if isinstance(trace.marker.size, int | float) else 6
-        for (across, up), colour in zip(points, colours, strict=True):
+        for (across, up), colour, (ink, weight) in zip(points, colours, _outlines(trace, len(points)), strict=True):
             if math.isfinite(across) and math.isfinite(up):
                 fill = colour if isinstance(colour, str) else theme.PRIMARY[mode]
-                yield Box(across - size / 2, up - size / 2, size, size, fill=fill, radius=size / 2)
+                place = across - size / 2, up - size / 2
+                yield Box(*place, size, size, fill=fill, stroke=ink, weight=weight, radius=size / 2)
 
 
 def _dashed(

@@ -34,7 +34,11 @@ class Draw(Protocol):
 
 @dataclass(frozen=True)
 class Mark:
-    """The datum that a sentence speaks of. figure: the id of a Figure or Map; where: column -> value in its table."""
+    """The datum that a sentence speaks of.
+
+    figure: the id of a picture. where: column -> value in the table of a Figure or Map; "layer" and "head" of
+    Thumbnails; "query" and "key" of HeadMaps, by number.
+    """
 
     figure: str
     where: Mapping[str, Any]
@@ -145,7 +149,7 @@ class Thumbnails:
 
     pictures: uint8 [L, H, rows, cols]. tokens: the text's length. selected: the layer and the head that are open.
     notes: a short text for each. chooses: layer, head -> what a click chooses, by the ids of picks. scene: the picture
-    as a file. table: what the CSV holds.
+    as a file. table: what the CSV holds. named: the layer and the head that a sentence names.
     """
 
     id: str
@@ -160,6 +164,7 @@ class Thumbnails:
     code: str = ""
     note: str = ""
     name: str = ""
+    named: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +183,7 @@ class HeadMaps:
     """Maps of one head beside each other, on one colour scale that ends at `top`, with their lines.
 
     chooses: layer, head -> what the keys to the next head and the one before choose; of: how many layers and heads.
+    named: the query and the key of the cell that a sentence names.
     """
 
     id: str
@@ -193,6 +199,7 @@ class HeadMaps:
     code: str = ""
     note: str = ""
     name: str = ""
+    named: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -361,7 +368,7 @@ class Section:
     page another model stands in for one that cannot. compares: it tells of `Subject.beside` too. long: it may show how
     far it is, with a Stop. folded: a part that is asked once a reader opens it; icon: beside its title, a name of
     Material Symbols. aside: in a wide window the choices stand left of the blocks, not above them. behind: the words of
-    a button that opens the choices.
+    a button that opens the choices. named: what a sentence over the part speaks of.
     """
 
     id: str
@@ -380,9 +387,13 @@ class Section:
     icon: str = ""
     aside: bool = False
     behind: str = ""
+    named: tuple[Mark, ...] = ()
 
     def blocks(self, subject: Subject, **chosen: Any) -> Iterator[Block]:
-        """Yield the blocks; what is not chosen has its default. ValueError for a choice that the subject has not."""
+        """Yield the blocks, what a sentence names marked in the pictures behind it.
+
+        What is not chosen has its default. ValueError for a choice that the subject has not.
+        """
         known = {pick.id: pick for pick in self.picks}
         if unknown := sorted(chosen.keys() - known.keys()):
             names = ", ".join(known) or "nothing"
@@ -392,7 +403,7 @@ class Section:
         values = {
             id: pick.checked(subject, chosen[id]) if id in chosen else pick.first(subject) for id, pick in known.items()
         }
-        yield from _marked(self.answer(subject, **values))
+        yield from _marked(self.answer(subject, **values), self.named)
 
 
 Block = (
@@ -418,33 +429,6 @@ Block = (
 )
 
 
-def _marked(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield blocks; what a sentence is about is marked in the charts after it."""
-    about: tuple[Mark, ...] = ()
-    for block in blocks:
-        if isinstance(block, Sentence):
-            about += block.about
-        yield _with_marks(block, about) if about else block
-
-
-def _with_marks(block: Block, about: Sequence[Mark]) -> Block:
-    """Mark in a chart, or in those of a row, what is told of it."""
-    from inspector.plots.chart import Chart
-
-    if isinstance(block, Row):
-        columns = (
-            tuple(_with_marks(inner, about) for inner in column)
-            if isinstance(column, tuple)
-            else _with_marks(column, about)
-            for column in block.columns
-        )
-        return replace(block, columns=tuple(columns))
-    if isinstance(block, Figure) and isinstance(block.draw, Chart):
-        named = [mark.where for mark in about if mark.figure == block.id]
-        return replace(block, draw=replace(block.draw, named=named)) if named else block
-    return block
-
-
 def flat(blocks: Sequence[Block] | Iterator[Block]) -> Iterator[Block]:
     """Yield blocks in reading order, those of rows one after another; a part stays a Section."""
     for block in blocks:
@@ -453,3 +437,31 @@ def flat(blocks: Sequence[Block] | Iterator[Block]) -> Iterator[Block]:
                 yield from flat(column if isinstance(column, tuple) else (column,))
         else:
             yield block
+
+
+def _marked(blocks: Iterator[Block], named: tuple[Mark, ...]) -> Iterator[Block]:
+    """Yield blocks with what a sentence before them, or over their part, names."""
+    for block in blocks:
+        if isinstance(block, Sentence):
+            named = (*named, *block.about)
+        yield _marking(block, named) if named else block
+
+
+def _marking(block: Block, named: tuple[Mark, ...]) -> Block:
+    """Return a block that marks what is named in it; a Map's panels have their named cell from their section."""
+    if isinstance(block, Section):
+        return replace(block, named=named)
+    if isinstance(block, Row):
+        columns = (
+            tuple(_marking(inner, named) for inner in column) if isinstance(column, tuple) else _marking(column, named)
+            for column in block.columns
+        )
+        return replace(block, columns=tuple(columns))
+    match [mark.where for mark in named if mark.figure == getattr(block, "id", "")], block:
+        case [_, *_] as rows, Figure() if hasattr(block.draw, "marking"):  # a Chart, or Panels of them
+            return replace(block, draw=block.draw.marking(rows))
+        case [where, *_], Thumbnails():
+            return replace(block, named=(where["layer"], where["head"]))
+        case [where, *_], HeadMaps():
+            return replace(block, named=(where["query"], where["key"]))
+    return block

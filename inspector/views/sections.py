@@ -226,7 +226,7 @@ def _places(section: Section) -> Top:
     sentence_place = st.container()
     left, right = st.columns(ASIDE, gap="medium") if section.aside else (st, st)  # a place in an empty one has a gap
     if section.behind:
-        left = left.popover(section.behind, icon=":material/edit_note:", type=appearance.quiet_button())
+        left = left.popover(appearance.quiet(section.behind), icon=":material/edit_note:", type="tertiary")
     texts = left.container()
     choices = left.container(horizontal=True, vertical_alignment="bottom", gap="small")
     return Top(sentence_place, texts, choices, right.container())
@@ -280,7 +280,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
             _heading(block.heading)
             st.caption(block.text)
             if block.code:
-                with st.popover(words.PYTHON, type=appearance.quiet_button()):
+                with st.popover(appearance.quiet(words.PYTHON), type="tertiary"):
                     python_lines.show(block.code)
         case Problem():
             problems.show(block.text)

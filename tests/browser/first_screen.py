@@ -3,7 +3,8 @@
     python tests/browser/first_screen.py [--beside a checkout]
 
 Counts in the main area alone, without menus and sidebar. Words: those in sight, outside pictures, tables and fields.
-Controls: what Tab stops at in sight, outside canvases; a grid of heads is one. Picture: the part of its height
+Controls: what Tab stops at in sight, outside canvases; a grid of heads is one, and a row of chips or sections, within
+which arrow keys lead on (test_what_if.py presses them). Picture: the part of its height
 that is above the fold, in per cent; of several the first. Goals: at most 150 words, 20 controls, half of the picture.
 Prints a row for each page, and the columns of the other checkout first.
 """
@@ -55,9 +56,10 @@ COUNT = (
     }
   }
   const stops = "a[href], button, input, select, textarea, summary, [tabindex]";
-  const controls = all.filter((e) =>
+  const reached = all.filter((e) =>
     e !== main && e.matches(stops) && e.tabIndex >= 0 && !e.disabled && !e.matches("canvas") && shown(e)
-    && inSight(e.getBoundingClientRect())).length;
+    && inSight(e.getBoundingClientRect()));
+  const controls = new Set(reached.map((e) => e.closest("[role=radiogroup], [role=toolbar]") ?? e)).size;
   const picture = all.map((e) => [e, e.getBoundingClientRect()]).find(([e, { width, height }]) =>
     e.matches(".js-plotly-plot, .hl-grid, .hl-head, .hl-matrix, .hl-steps, canvas") && width > 150 && height > 100);
   const part = picture ? Math.min(1, (innerHeight - picture[1].top) / picture[1].height) : null;

@@ -162,6 +162,7 @@ def _open(page: Page, address: str) -> None:
 def _settled(page: Page) -> None:
     """Wait for what a press began, if it began anything: a run of the script starts within a few frames."""
     page.wait_for_timeout(60)
+    page.evaluate("() => document.fullscreenElement && document.exitFullscreen()")
     page.locator(".stApp[data-test-script-state='notRunning']").wait_for(state="attached", timeout=SLOW)
 
 

@@ -154,7 +154,10 @@ def test_the_menu_of_a_figure_stands_in_its_title_line_and_gives_way_to_the_slid
     popover = page.get_by_test_id("stPopoverBody")
     expect(popover.get_by_role("button", name="CSV")).to_be_visible()
     popover.get_by_role("button", name="Slide", exact=True).click()
-    expect(page.get_by_text("Full screen: open the saved SVG")).to_be_visible()
+    whole = page.get_by_role("dialog").get_by_role("button", name="Full screen")
+    whole.click()
+    page.wait_for_function("document.fullscreenElement")
+    page.evaluate("document.exitFullscreen()")
     expect(popover).to_have_count(0)
     files = page.get_by_role("dialog").get_by_role("button", name="PNG", exact=True).bounding_box()
     assert files is not None

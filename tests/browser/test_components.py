@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from inspector.components import standalone
 from inspector.components.grid import Options, Roles, grid_bytes
@@ -102,7 +103,8 @@ def test_grid_sorts_by_a_measure_and_shows_some_heads_alone(tab):
     names = [["broad", "other", "other", "next"], ["other", "next", "other", "other"], ["other"] * 4]
     look = {"colours": {"light": ["#ffffff", "#0000ff"], "dark": ["#000000", "#0000ff"]}}
     frames = {"broad": "#808080", "next": "#00ff00"}
-    roles = Roles(names, {"next": "over 0.5", "broad": "high"}, {"light": frames, "dark": frames})
+    does = {"next": ("looks ahead", "look ahead"), "broad": ("spreads out", "spread out")}
+    roles = Roles(names, {"next": "over 0.5", "broad": "high"}, does, {"light": frames, "dark": frames})
     entropy = [[0.1, 0.2, 0.3, 0.4], [0.5, None, 0.7, 0.8], [1.2, 1.1, 1.0, 0.9]]
     pictures = np.zeros((3, 4, 2, 2), np.uint8)
     message = grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, **look)
@@ -122,9 +124,13 @@ def test_grid_sorts_by_a_measure_and_shows_some_heads_alone(tab):
     tab.keyboard.press("Enter")
     assert events(tab)[-1] == ["open", {"layer": 0, "head": 2}]  # the next in this order
 
-    chip = tab.get_by_role("button", name="next 2")
+    chip = tab.get_by_role("button", name="2 look ahead")
     assert chip.get_attribute("title") == "over 0.5"
-    chip.click()
+    assert tab.locator(".chip").evaluate_all("all => all.map((chip) => chip.tabIndex)") == [0, -1]
+    tab.locator(".chip").first.focus()  # one stop of Tab for all chips, and arrow keys within
+    tab.keyboard.press("ArrowRight")
+    expect(chip).to_be_focused()
+    tab.keyboard.press("Enter")
     dimmed = "(cells) => cells.filter((cell) => !cell.classList.contains('dim')).map((cell) => cell.dataset.tag)"
     assert sorted(cells.evaluate_all(dimmed)) == ["0.3", "1.1"]
     show(tab, "grid", message)  # the host sends the same again: what was chosen here stays

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Server, redrawn, rests, without_errors
 
@@ -34,20 +34,29 @@ def asymmetries(page: Page) -> dict[str, list[float]]:
     return found
 
 
+def drawer(page: Page) -> Locator:
+    """Open the drawer of switches in the sidebar, and in it the group of attention."""
+    panel = page.locator(".st-key-switches-open, .st-key-switches\\.open")
+    panel.locator("summary").click()
+    expect(panel.get_by_role("combobox", name="Positions of A")).to_be_visible()  # they come first
+    rests(page)
+    with redrawn(page):
+        panel.get_by_role("combobox", name="Group of switches").click()
+        page.get_by_role("option", name="Attention", exact=True).click()
+    return panel
+
+
 def test_tied_queries_and_keys_make_scores_symmetric_and_weights_not(page: Page, server: Server) -> None:
     page.goto(server.url + PATH)
     expect(page.get_by_text(re.compile("asymmetry of S is")).first).to_be_visible()
     rests(page)
-    page.get_by_role("button", name="Switches").click()
-    rests(page)
-    panel = page.get_by_test_id("stPopoverBody")
-    panel.get_by_text("Attention", exact=True).click()
+    panel = drawer(page)
     tied = panel.get_by_role("combobox", name="W_Q = W_K of A")
     expect(tied).to_be_visible()
     rests(page)
-    box = panel.bounding_box()
-    assert box is not None
-    assert box["x"] + box["width"] < 800  # half of the page stays in sight
+    boxes = panel.bounding_box(), page.get_by_test_id("stMain").bounding_box()
+    assert all(boxes)
+    assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]  # it covers nothing of the page
     tied.click()
     with redrawn(page):
         page.get_by_role("option", name="on", exact=True).click()
@@ -62,10 +71,7 @@ def test_tied_queries_and_keys_make_scores_symmetric_and_weights_not(page: Page,
     expect(page.get_by_text(re.compile("^Side B: Layer"))).to_be_visible()
     rests(page)
     assert asymmetries(page) == read
-    page.get_by_role("button", name="Switches").click()
-    rests(page)
-    expect(page.get_by_role("combobox", name="W_Q = W_K of B")).to_have_count(0)  # Positions come first
-    panel.get_by_text("Attention", exact=True).click()
+    panel = drawer(page)
     with redrawn(page):
         panel.get_by_role("button", name="Reset").first.click()
     expect(page.get_by_text(re.compile("^Side B: Layer"))).to_have_count(0)

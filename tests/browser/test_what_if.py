@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Server, redrawn, rests, without_errors
+from tests.browser.conftest import Server, redrawn, rests, visit, without_errors
 
 
 @pytest.fixture
@@ -35,3 +35,17 @@ def test_a_click_crosses_a_head_out_another_takes_that_back_and_a_phone_scrolls_
         page.set_viewport_size({"width": 390, "height": 800})
     page.get_by_text("of each token's last hidden state").first.wait_for(state="attached")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_row_of_chips_is_one_stop_of_tab(page: Page, server: Server) -> None:
+    visit(page, server, "/what_if?model=mini-bert")
+    group = "document.activeElement.closest('[role=radiogroup], [role=toolbar]')?.ariaLabel ?? null"
+    page.get_by_role("radio", name="Hide a token").focus()
+    assert page.evaluate(group) == "What changes"
+    page.keyboard.press("Tab")
+    assert page.evaluate(group) != "What changes"
+    page.get_by_role("toolbar", name="Which token is hidden").get_by_role("button").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(group) == "Which token is hidden"
+    page.keyboard.press("Tab")
+    assert page.evaluate(group) != "Which token is hidden"

@@ -141,7 +141,10 @@ class Grid extends View {
     const colours = this.header.roles?.colours[readTheme(this.box).mode] ?? {};
     for (const cell of this.cells.flat()) {
       const role = this.role(cell);
-      cell.setAttribute("aria-label", [this.title(cell), this.note(cell)].filter(Boolean).join(", "));
+      const isNamed = String(this.place(cell)) === String(this.header.named);
+      const told = isNamed ? "marked, for the sentence names it" : "";
+      cell.setAttribute("aria-label", [this.title(cell), this.note(cell), told].filter(Boolean).join(", "));
+      cell.classList.toggle("named", isNamed);
       cell.style.setProperty("--role", colours[role] ?? "");
       cell.classList.toggle("framed", role in colours);
       cell.classList.toggle("dim", this.options.only.length > 0 && !this.options.only.includes(role));
@@ -228,6 +231,11 @@ class Grid extends View {
     this.table.setAttribute("aria-multiselectable", "true");
     const crossed = new Set(places.map(String));
     for (const cell of this.cells.flat()) cell.setAttribute("aria-selected", crossed.has(String(this.place(cell))));
+  }
+
+  /** Lights the head that the page's sentence names, while the reader points at the sentence. */
+  point(at) {
+    for (const cell of this.cells.flat()) cell.classList.toggle("lit", at && cell.classList.contains("named"));
   }
 
   // ---- choosing -------------------------------------------------------------------------------------------------

@@ -30,11 +30,13 @@ SIDE = 96  # cells of a thumbnail, at most, in either direction
 class Roles:
     """The role of each head: names by layer and head, and the meaning and colour of each name that is framed.
 
-    colours: mode -> name -> hex. A name without a meaning ("other") has no frame.
+    does: name -> what one such head does, and what several do. colours: mode -> name -> hex. A name without a meaning
+    ("other") has no frame.
     """
 
     names: Sequence[Sequence[str]]
     meanings: Mapping[str, str]
+    does: Mapping[str, tuple[str, str]]
     colours: Mapping[str, Mapping[str, str]]
 
 
@@ -54,6 +56,7 @@ def grid_bytes(
     colours: Colours = theme.SEQUENTIAL,
     scale: Scale = "linear",
     selected: tuple[int, int] | None = None,
+    named: tuple[int, int] | None = None,
     notes: Sequence[Sequence[str]] | None = None,
     names: Sequence[str] | None = None,
     crossed: Collection[tuple[int, int]] | None = None,
@@ -67,17 +70,18 @@ def grid_bytes(
 
     A row is an attention, and (row, head) a place: not the model's layer, where not all layers attend.
 
-    tokens: the text's length. selected: the open place. notes: a short text for each place, shown with the enlarged
-    thumbnail, "entropy 1.23 nats". names: of the rows; "layer 0" and so on where left out. columns: the name of what a
-    column counts; labels: the columns' names where they are not 0, 1, 2. crossed: the places that are crossed out,
-    where a click crosses a head out or takes that back; None where a click opens the head. measures: the measures to
-    sort heads by, each with a number for each place, or None; None for all of a measure whose numbers the host sends
-    once heads are sorted by it. roles: what each head does. options: how the heads are
-    sorted and which are shown.
+    tokens: the text's length. selected: the open place. named: the place that a sentence names, which is marked.
+    notes: a short text for each place, shown with the enlarged thumbnail, "entropy 1.23 nats". names: of the rows;
+    "layer 0" and so on where left out. columns: the name of what a column counts; labels: the columns' names where
+    they are not 0, 1, 2. crossed: the places that are crossed out, where a click crosses a head out or takes that back;
+    None where a click opens the head. measures: the measures to sort heads by, each with a number for each place, or
+    None; None for all of a measure whose numbers the host sends once heads are sorted by it. roles: what each head
+    does. options: how the heads are sorted and which are shown.
     """
     layers, heads, rows, cols = pictures.shape
-    if selected is not None and not (0 <= selected[0] < layers and 0 <= selected[1] < heads):
-        raise ValueError(f"selected head {selected} is outside {layers} layers of {heads} heads")
+    for what, place in (("selected", selected), ("named", named)):
+        if place is not None and not (0 <= place[0] < layers and 0 <= place[1] < heads):
+            raise ValueError(f"{what} head {place} is outside {layers} layers of {heads} heads")
     if names is not None and len(names) != layers:
         raise ValueError(f"{len(names)} names don't fit {layers} layers; give one for each")
     tables: dict[str, Sequence[Sequence[object]] | None] = {
@@ -104,6 +108,7 @@ def grid_bytes(
         "options": asdict(options or Options()),
         "columns": columns,
         "labels": None if labels is None else list(labels),
+        **({} if named is None else {"named": list(named)}),
     }
     return pack(header, pictures)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from inspector.components.grid.message import Roles
 from inspector.heads import BROAD_ENTROPY, BROAD_RELATIVE_ENTROPY, OFFSET_SHARE, SPECIAL_SHARE
+from inspector.wording import phrases
 
 # Near Okabe & Ito 2008, moved apart until every kind of colour vision tells any two from each other, and from the frame
 # of the open head (a test simulates it).
@@ -58,7 +59,8 @@ SORTED_BY = {
 
 def roles(measures: pd.DataFrame) -> Roles:
     """Return the roles of one stream's heads; measures: the table of heads.measure, with the labels."""
-    return Roles(by_layer(measures["label"], measures), MEANINGS, COLOURS)
+    does = {name: (does[0].format(name), does[1].format(name)) for name, does in phrases.DO.items()}
+    return Roles(by_layer(measures["label"], measures), MEANINGS, does, COLOURS)
 
 
 def known(measures: pd.DataFrame) -> dict[str, str]:

@@ -1,5 +1,5 @@
 // The toolbar above the grid: the measure that sorts the heads, and a chip for each role, which shows its heads alone.
-import { element } from "../shared.js";
+import { element, rove } from "../shared.js";
 
 const MODEL = "as in the model";
 
@@ -13,6 +13,7 @@ export class Toolbar {
     this.sorting.append("Sorted", this.select, this.direction);
     this.chips = element("div", "chips", { role: "group", "aria-label": "show only heads that attend to" });
     this.box.append(this.sorting, this.chips);
+    this.restop = rove(this.chips);
     parent.append(this.box);
     const choose = (part) => change({ ...this.options, ...part });
     this.select.addEventListener("change", () => choose({ sort: this.select.value || null, rising: false }));
@@ -36,7 +37,7 @@ export class Toolbar {
     this.fillSelect(Object.keys(measures ?? {}));
     this.direction.hidden = !options.sort;
     this.direction.textContent = options.rising ? "smallest first" : "largest first";
-    this.fillChips(roles?.names.flat() ?? [], roles?.meanings ?? {}, colours);
+    if (roles) this.fillChips(roles, colours);
   }
 
   fillSelect(names) {
@@ -49,9 +50,10 @@ export class Toolbar {
     this.select.value = this.options.sort ?? "";
   }
 
-  /** A chip for each role that some head has, as the host orders them, with how many heads have it. */
-  fillChips(roles, meanings, colours) {
+  /** A chip for each role that some head has, as the host orders them: how many heads do what. */
+  fillChips({ names, meanings, does }, colours) {
     const focused = this.chips.getRootNode().activeElement?.dataset?.role;
+    const roles = names.flat();
     const present = Object.keys(meanings).filter((role) => roles.includes(role));
     const chips = present.map((role) => {
       const chip = element("button", "chip", { type: "button", "data-role": role, title: meanings[role] });
@@ -59,15 +61,15 @@ export class Toolbar {
       chip.setAttribute("aria-pressed", pressed);
       const dot = element("span", "dot");
       dot.style.background = colours[role] ?? "transparent";
-      const count = element("span", "count");
-      count.textContent = roles.filter((other) => other === role).length;
-      chip.append(dot, role, count);
+      const count = roles.filter((other) => other === role).length;
+      chip.append(dot, `${count} ${does[role][Number(count > 1)]}`);
       return chip;
     });
     if (this.options.only.length) {
       chips.push(Object.assign(element("button", "chip all", { type: "button" }), { textContent: "show all" }));
     }
     this.chips.replaceChildren(...chips);
+    this.restop();
     // All chips are new elements; without this a press by keyboard would lose its place.
     if (focused) this.chips.querySelector(`[data-role="${CSS.escape(focused)}"]`)?.focus();
   }

@@ -1,11 +1,9 @@
-// The view of a head on a Streamlit page: a grid on the same page frames the head, and opens others in it. The page's
-// sentence names a cell, and tells with POINT when the reader points at it.
+// The view of a head on a Streamlit page: a grid on the same page frames the head, and opens others in it.
 import { opened } from "../opened.js";
 import { unpack } from "../shared.js";
 import { another } from "../heads.js";
 import { draw } from "./index.js";
 
-const POINT = "headlight-point";
 const mounted = new WeakMap(); // root -> { view, end }: Streamlit mounts a component anew with every message
 
 export function mount({ data, parentElement: root, setTriggerValue }) {
@@ -24,10 +22,7 @@ export function mount({ data, parentElement: root, setTriggerValue }) {
     const entry = opened.at(opened.place);
     if (entry && String(opened.place) !== String([header.layer, header.head])) draw(root, another(header, entry), emit);
   };
-  const point = ({ detail }) => view.point(detail);
-  document.addEventListener(POINT, point);
-  const unfollow = opened.listen(follow);
-  const end = () => (unfollow(), document.removeEventListener(POINT, point));
+  const end = opened.listen(follow);
   mounted.set(root, { view, end });
   return () => {
     mounted.get(root).end();

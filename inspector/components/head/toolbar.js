@@ -1,5 +1,5 @@
 // A row of quiet controls over heatmap and lines: what of the head is drawn. Works by itself, without a host.
-import { element } from "../shared.js";
+import { element, rove } from "../shared.js";
 import { PLAIN, readLines } from "./filter.js";
 
 const LEAST = 1e-3; // of the colour scale's top: the smallest threshold
@@ -28,6 +28,7 @@ export class Toolbar {
     this.name = element("span"); // what stands on the page around the view follows half a second later
     const [before, after] = [button("Previous head", "[", "‹", () => step(-1)), button("Next head", "]", "›", () => step(1))];
     this.steps.append(before, after, this.name);
+    rove(this.steps)();
     this.box.append(this.steps, this.kind.box, this.top, this.above, this.threshold, this.between.box, this.only, this.legend);
     this.box.addEventListener("input", (event) => this.read(event.target));
     this.box.addEventListener("keydown", (event) => event.stopPropagation()); // arrows and letters are its own

@@ -263,6 +263,14 @@ class MatrixView extends View {
     this.pinnedCell.replaceChildren(...(this.pinned ? this.told(this.pinned, true) : []));
   }
 
+  /** Looks at the cell that the page's sentence names, while the reader points at the sentence. */
+  point(at) {
+    const panel = this.plots.findIndex(({ panel: { named } }) => named);
+    if (panel < 0) return;
+    const [row, column] = this.plots[panel].panel.named;
+    this.look(at ? { panel, row, column } : null);
+  }
+
   // ---- looking and keeping ----------------------------------------------------------------------------------------
 
   look(cursor, anchor) {
@@ -271,7 +279,7 @@ class MatrixView extends View {
     if (!cursor) return this.tip.hide();
     this.tip.panel.replaceChildren(...this.told(cursor, false));
     this.live.textContent = this.tip.panel.textContent;
-    this.tip.show(anchor);
+    if (anchor) this.tip.show(anchor);
   }
 
   /** Lines about a cell: its name, and its number in each plot that has the cell. */

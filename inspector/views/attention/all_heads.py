@@ -60,6 +60,7 @@ def draw(
             roles=roles.roles(measures),
             options=options,
             selected=selected,
+            named=None if token is None else one_token.named(trace, token, stream=stream),
         )
         return data, top
 

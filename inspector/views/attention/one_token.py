@@ -130,8 +130,8 @@ def shares(trace: Trace, shown: Arrangement, token: OneToken, *, stream: str) ->
     )
 
 
-def draw(trace: Trace, shown: Arrangement, token: OneToken, *, stream: str) -> None:
-    """Say what the token gives or gets, and offer the numbers as a file and as Python."""
+def reading(trace: Trace, token: OneToken, *, stream: str) -> one_token.TokenReading:
+    """Read what the token gives or gets in every head, once."""
 
     def read() -> one_token.TokenReading:
         from inspector import maps
@@ -140,7 +140,21 @@ def draw(trace: Trace, shown: Arrangement, token: OneToken, *, stream: str) -> N
         values = shares(trace, whole, token, stream=stream)
         return one_token.read(trace, token.position, values, side=token.side, stream=stream)
 
-    sentence = said.one_token(caching.cached((trace.key, "one token read", stream, token), read))
+    return caching.cached((trace.key, "one token read", stream, token), read)
+
+
+def named(trace: Trace, token: OneToken, *, stream: str) -> tuple[int, int] | None:
+    """Find the row and the head that the token's sentence names; None where it names none."""
+    told = reading(trace, token, stream=stream)
+    if told.other is None:
+        return None
+    places = [(site.layer, site.call) for site in trace.sites_of(stream)]
+    return places.index((told.layer, told.call)), told.head
+
+
+def draw(trace: Trace, shown: Arrangement, token: OneToken, *, stream: str) -> None:
+    """Say what the token gives or gets, and offer the numbers as a file and as Python."""
+    sentence = said.one_token(reading(trace, token, stream=stream))
     name = f"{trace.model.replace('/', '-')}-{stream}-token{token.position}-{token.side}"
     table = File(
         f"{name}.csv",

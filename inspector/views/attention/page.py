@@ -9,6 +9,7 @@ import streamlit as st
 from inspector import maps
 from inspector.views.attention import (
     all_heads,
+    compare_with,
     every_head,
     find_head,
     head_choice,
@@ -97,6 +98,7 @@ def explorer() -> None:
         kind = quantities.choose()
         which = head_choice.choose(sites, row=row, number=number, kind=kind)
         options = view_options.choose(long=long)
+        compare_with.choose(sites, row=row, number=number)
     try:
         shown = options.arrange(trace, stream=stream)
     except ValueError as error:
@@ -164,8 +166,6 @@ def explorer() -> None:
         )
         if followed is not None:
             one_token.draw(trace, shown, followed, stream=stream)
-        elif opening:  # else the sentence over the page says it
-            st.markdown(every)
         find_head.draw(trace, sites, on_open=choose_head, link=linked)
     with places.proof:
         why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key, told=linked)
@@ -173,7 +173,7 @@ def explorer() -> None:
     with st.container():  # a place of its own, for many heads have nothing to add
         more = said.also(read) if alone else ""
         if more:
-            st.markdown(more)
+            st.caption(more)
         if alone:
             usual.draw(inspected, told, site=site, head=number)
     st.caption(quantities.differs(kind, trace, site=site))
@@ -192,6 +192,7 @@ with place:
     else:
         st.fragment(boundary.part(explorer))()
     with st.expander(said.MORE, key="more", on_change="rerun") as more:
+        st.markdown(said.grid(reading.grid(trace, stream)))
         all_heads.explain(sites)
         if more.open:  # a closed table would bring a megabyte of scripts, and the pictures would wait for them
             readings.table(measures, name="heads", height=420)

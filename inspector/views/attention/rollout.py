@@ -35,14 +35,12 @@ def sentence(trace: Trace, *, stream: str, token: int) -> str:
         shares = _shares(trace, stream=stream, token=token)[0]
     except ValueError:
         return ""
-    tokens, others = trace.read_by(stream).tokens, shares.copy()
-    others[token] = 0
-    most = int(others.argmax())
+    tokens, most = trace.read_by(stream).tokens, _most(shares, token)
     return said.rollout(
         named(tokens, token),
         layer=trace.sites_of(stream)[-1].name,
-        most=named(tokens, most) if others[most] else None,
-        share=float(shares[most]),
+        most=None if most is None else named(tokens, most),
+        share=0.0 if most is None else float(shares[most]),
         itself=float(shares[token]),
     )
 
@@ -61,9 +59,15 @@ def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scal
     seen = maps.Groups(shown.keys.labels[across], shown.keys.members[across])
     layers = [site.name for site in trace.sites if site.stream == stream]
     rows = [f"after {layers[-1]}", *(f"before {name}" for name in reversed(layers))]
+    most = seen.containing(_most(shares[0], token))
     counted = seen.positions.tolist() == list(range(len(seen.positions)))
     matrix.show(
-        matrix.Panel(shares[::-1, seen.positions], rows=rows, columns=seen.labels),
+        matrix.Panel(
+            shares[::-1, seen.positions],
+            rows=rows,
+            columns=seen.labels,
+            named=None if most is None else (len(rows) - 1, most),
+        ),
         row_title="",
         column_title="token",
         quantity="share",
@@ -87,6 +91,13 @@ def _shares(trace: Trace, *, stream: str, token: int) -> Float64Array:
     return caching.cached(
         ("rollout", trace.key, stream, token), lambda: flow.rollout(trace, token=token, stream=stream)
     )
+
+
+def _most(shares: Float64Array, token: int) -> int | None:
+    """Find the other token that most of the token's state came from; None where all of it came from itself."""
+    others = shares.copy()
+    others[token] = 0
+    return int(others.argmax()) if others.any() else None
 
 
 def _columns(count: int) -> slice:

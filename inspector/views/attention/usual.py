@@ -31,7 +31,7 @@ def draw(inspected: Inspected, numbers: pd.Series[float], *, site: AttentionSite
         start, end = (
             next((key for key in site.keys if key in names), names[0]) for names in (START_TOKENS, END_TOKENS)
         )
-        st.markdown(said.standing(standing, start=start, end=end))
+        st.caption(said.standing(standing, start=start, end=end))
 
 
 def _shelf(inspected: Inspected) -> Shelf | None:

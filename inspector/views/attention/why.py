@@ -49,7 +49,6 @@ def draw(
         "Why this weight",
         key=proof.SWITCH,
         bind=link.bind_switch(proof.SWITCH),
-        help=said.WHY_HELP,
     )
     if not shown:
         return
@@ -62,6 +61,7 @@ def draw(
         named = told is not None and told[0] == query
         key = told[1] if told and named else _telling_key(trace, site, number=number, query=query)
     with st.container(border=True):
+        st.caption(said.WHY_HELP)
         cell = why(trace, layer=site.layer, head=number, query=query, key=key, stream=stream, call=site.call)
         name = f"{trace.model.replace('/', '-')}-{stream}-{site_words.in_file(site)}-head{number}-cell{query}-{key}"
         with st.container(key=proof.PLACE):

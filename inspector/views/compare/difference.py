@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 
 import streamlit as st
@@ -37,17 +38,39 @@ class PanelDifference:
         """The difference in words."""
         return f"{self.a.name} minus {self.b.name}"
 
+    @cached_property
+    def read(self) -> pairs.MapPair:
+        """How far the two maps differ, and where most."""
+        width = max(panel.record.query.shape[-1] for panel in (self.a, self.b))
+        return pairs.pair(*self.maps, queries=self.pairing.queries.a.read, keys=self.apart.keys, width=width)
+
+    @property
+    def named(self) -> tuple[int, int] | None:
+        """The cell that the sentence names, among the tokens or words that both have; None where it names none."""
+        return None if self.read.equal or self.read.by_chance else self.read.cell
+
+    def named_in(self, panel: Panel) -> tuple[int, int] | None:
+        """The cell in one of the two maps; None in another map, and where a token or word is several there."""
+        if self.named is None or (panel is not self.a and panel is not self.b):
+            return None
+        sides = [common.a if panel is self.a else common.b for common in (self.pairing.queries, self.pairing.keys)]
+        groups = [side.members[at] for side, at in zip(sides, self.named, strict=True)]
+        shown = (panel.shown.queries, panel.shown.keys)
+        first, last = (
+            [axis.containing(group[end]) for axis, group in zip(shown, groups, strict=True)] for end in (0, -1)
+        )
+        query, key = first
+        return None if query is None or key is None or first != last else (query, key)
+
     @property
     def sentence(self) -> str:
         """The page's sentence: how far the two maps differ, and where most."""
-        width = max(panel.record.query.shape[-1] for panel in (self.a, self.b))
-        read = pairs.pair(*self.maps, queries=self.apart.queries, keys=self.apart.keys, width=width)
         same_model = self.a.model == self.b.model
         a, b = (
             f"{side.name} ({side.place})" if same_model else f"{side.name} ({plain(side.model)}, {side.place})"
             for side in (self.a, self.b)
         )
-        return wording.pair(read, a=a, b=b)
+        return wording.pair(self.read, a=a, b=b)
 
 
 def choice(names: Sequence[str]) -> tuple[str, str]:
@@ -95,6 +118,7 @@ def draw(pair: PanelDifference | str, *, numbers: Numbers, lines: bool, beside: 
         ),
         beside=beside,
         lines=lines,
+        marked=pair.named,
     ).to_bytes()
     head(data, key="difference-map")
 

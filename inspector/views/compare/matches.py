@@ -35,11 +35,13 @@ def section(panels: Sequence[Panel]) -> None:
     if same and len(sides[0]) < 2:
         st.caption(wording.ONE_HEAD)
         return
-    named = [panel.model for panel in (a, b)]
-    if not same and named[0] == named[1]:
-        named = [a.name, b.name]
+    models = [panel.model for panel in (a, b)]
+    if not same and models[0] == models[1]:
+        models = [a.name, b.name]
     into = (a.name, a.name if b.name == a.name else b.name)
     left, right = st.columns([3, 2], gap="medium")
+    read = pairs.heads(found)
+    named = (sides[0].index(read.best.a), sides[1].index(read.best.b)) if read.nearest == 1 else None
     with left:
         rows, columns = ([_name(place) for place in side] for side in sides)
         matrix.show(
@@ -48,19 +50,20 @@ def section(panels: Sequence[Panel]) -> None:
                 rows=rows,
                 columns=columns,
                 marked=[sides[0].index(here) for here in (_open(a),) if here is not None],
+                named=named,
             ),
-            row_title=named[0],
-            column_title=named[1],
+            row_title=models[0],
+            column_title=models[1],
             quantity=wording.DISTANCE,
             numbered="neither",
-            heading=wording.heads(pairs.heads(found), a=plain(named[0]), b=plain(named[1])),
+            heading=wording.heads(read, a=plain(models[0]), b=plain(models[1])),
             name="heads",
             key="heads-matrix",
             python=_python(a, b, same=same),
             on_pick=lambda pick: _open_pair(panels, into, sides[0][pick.row], sides[1][pick.column]),
         )
     with right:
-        _best(panels, into, found, names=(named[0], named[1]))
+        _best(panels, into, found, names=(models[0], models[1]))
     st.caption(_caption(found))
     if refused:
         st.caption(wording.unmatched(why=refused))

@@ -56,7 +56,8 @@ top = max(panel.top for panel in shown)
 for panel, linked, place in zip(shown, numbers, maps, strict=False):
     with place:
         own_top = panel.top if options.own_scale else top
-        panels.draw(panel, top=own_top, options=options, numbers=linked, beside=of_panels)
+        named = pair.named_in(panel) if isinstance(pair, difference.PanelDifference) else None
+        panels.draw(panel, top=own_top, options=options, numbers=linked, beside=of_panels, named=named)
 with maps[-1]:
     difference.draw(pair, numbers=numbers[shown.index(a)], lines=options.lines, beside=of_difference)
 

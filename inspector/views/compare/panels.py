@@ -39,7 +39,7 @@ from inspector.views.shell.session import Inspected
 from inspector.wording import compare as wording
 
 NAMES = ("A", "B", "C", "D")
-NARROW = 72  # pixels of a field for a small number
+NARROW = 96  # pixels of a list of layers or of heads
 LINE = 60  # characters of a panel's text under its controls
 SETTINGS = (
     "model",
@@ -52,13 +52,8 @@ SETTINGS = (
 )  # of a panel, in the link as a_model, a_text, ...
 LONG = wording.long(whole=maps.WHOLE, window=maps.WINDOW)
 Preset = Literal["A and B", "layers", "heads", "models", "texts"]
-PRESETS: dict[Preset, str] = {
-    "A and B": wording.SIDES_HELP,
-    "layers": wording.LAYERS_HELP,
-    "heads": wording.HEADS_HELP,
-    "models": wording.MODELS_HELP,
-    "texts": wording.TEXTS_HELP,
-}
+FILL = "fill"  # key of the list of what fills the panels
+ANOTHER = "another"  # in that list: one more panel
 
 
 @dataclass(frozen=True)
@@ -162,17 +157,31 @@ def names() -> tuple[str, ...]:
 
 
 def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, int, int]) -> None:
-    """Buttons that fill all panels at once, and one for another panel."""
-    st.caption(wording.FILL_WITH, width="content")
-    sides = variants.side_b() is not None
-    for preset, meaning in PRESETS.items():
-        if sides or preset != "A and B":  # without another side both were one model
-            fill = partial(_fill, preset, inspected, names, opened)
-            label = preset[:1].upper() + preset[1:]
-            st.button(label, key=f"fill-{preset}", on_click=fill, help=meaning)
+    """Draw the list of what fills all panels at once, or adds one."""
+    offered = dict(wording.PRESETS)
+    if variants.side_b() is None:  # without another side both were one model
+        del offered["A and B"]
     if len(names) < len(NAMES):
-        more = partial(link.assign, "panels", len(names) + 1)
-        st.button("Add a panel", icon=":material/add:", key="add-panel", on_click=more)
+        offered[ANOTHER] = wording.ANOTHER
+
+    def take() -> None:
+        chosen, st.session_state[FILL] = st.session_state[FILL], None  # so that the same can be chosen again
+        if chosen == ANOTHER:
+            link.assign("panels", len(names) + 1)
+        elif chosen is not None:
+            _fill(chosen, inspected, names, opened)
+
+    st.selectbox(
+        wording.FILL_WITH,
+        list(offered),
+        index=None,
+        format_func=offered.__getitem__,
+        key=FILL,
+        on_change=take,
+        placeholder=wording.FILL_WITH,
+        label_visibility="collapsed",
+        width=360,
+    )
 
 
 def places(names: Sequence[str]) -> tuple[DeltaGenerator, list[DeltaGenerator], list[DeltaGenerator]]:
@@ -256,11 +265,13 @@ def choose(
     name: str, names: Sequence[str], inspected: Inspected, *, opened: tuple[int, int, int], options: MapOptions
 ) -> Panel | None:
     """Draw a panel's controls and return its map; None, with the reason in the page, for a text that cannot be read."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        model = _model(name, inspected)
-        more = st.popover("Text")
+    model = _model(name, inspected)
     place = st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall")
+    with place:
+        chosen = st.container(horizontal=True, gap="xsmall", width="content")
+        more = st.popover(wording.MORE, width="content")
     with more:
+        mean = st.toggle(wording.MEAN_OVER_HEADS, key=key(name, "mean"), bind=link.bind_switch(key(name, "mean")))
         text = st.text_area(
             f"Text {name}", key=key(name, "text"), height=68, placeholder="The sidebar's text", persist_state="session"
         )
@@ -270,14 +281,14 @@ def choose(
             )
     try:
         trace = session.panel_trace(inspected, model=model, text=text)
-        with place:
+        with chosen:
             stream = controls.stream(trace.streams, key=key(name, "stream"))
         whole = maps.arrange(trace, stream=stream, hide_special=options.hide, merge_words=options.merge)
     except ValueError as error:
         problems.show(str(error))
         return None
-    with place:
-        site, number = _place(name, trace, stream, opened)
+    with chosen:
+        site, number = _place(name, trace, stream, opened, mean=mean)
     recording_notes.badge(model, trace)
     if text.strip():
         st.caption(wording.own_text(text=plain(_beginning(text)), name=name))
@@ -306,8 +317,10 @@ def _beginning(text: str) -> str:
     return line if len(line) <= LINE else f"{line[: LINE - 1]}…"
 
 
-def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -> tuple[AttentionSite, int | None]:
-    """Layer and head, None for the mean over heads.
+def _place(
+    name: str, trace: Trace, stream: str, opened: tuple[int, int, int], *, mean: bool
+) -> tuple[AttentionSite, int | None]:
+    """Choose layer and head, None for the mean over heads.
 
     At first those that are open, each panel a layer further, or a head where there is one layer.
     """
@@ -316,12 +329,10 @@ def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -
     first = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + further) % len(sites)]
     number = min(opened[1], count - 1) if len(sites) > 1 else (opened[1] + further) % count
     site = controls.layer(sites, key(name, "layer"), default=first, call=key(name, "call"), width=NARROW)
-    place, widget = st.container(width=NARROW), key(name, "head")
-    mean = st.toggle("Mean over heads", key=key(name, "mean"), bind=link.bind_switch(key(name, "mean")))
-    with place:
-        if not mean:
-            return site, controls.number("Head", widget, default=number, last=count - 1, width=NARROW)
-        st.text_input("Head", wording.MEAN, key=f"{widget}-mean", disabled=True, width=NARROW)
+    widget = key(name, "head")
+    if not mean:
+        return site, controls.listed("Head", widget, range(count), default=number, width=NARROW)
+    st.text_input("Head", wording.MEAN, key=f"{widget}-mean", disabled=True, width=NARROW)
     if widget in st.session_state:  # Streamlit forgets what no field shows
         st.session_state[widget] = st.session_state[widget]
     return site, None
@@ -346,8 +357,12 @@ def draw(
     options: MapOptions,
     numbers: tuple[tuple[Number, ...], tuple[Number, ...]],
     beside: SharedLayout,
+    named: tuple[int, int] | None,
 ) -> None:
-    """The panel's map, its colours from 0 to `top`; numbers: of its queries and keys, see alignment.numbers."""
+    """Draw the panel's map, its colours from 0 to `top`.
+
+    numbers: of its queries and keys, see alignment.numbers. named: the cell that the page's sentence names.
+    """
     data = HeadMessage(
         panel.weights,
         queries=panel.shown.queries.labels,
@@ -358,6 +373,7 @@ def draw(
         linked=LinkedTokens("compare", *numbers),
         beside=beside,
         lines=options.lines,
+        marked=named,
     ).to_bytes()
     head(data, key=f"map-{panel.name}", on_event=partial(_step, panel))
 

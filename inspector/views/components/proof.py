@@ -1,8 +1,7 @@
 """The number of a sentence that leads to its proof: a link in the page's Markdown, and what a click on it does.
 
 Streamlit's Markdown holds no button, but a link to a place in the page, which stays text of the sentence. This draws
-nothing: it takes the clicks on that link, lights the cell in the map as the reader points at the link, and brings the
-proof into sight. Without it the sentence still reads the same.
+nothing: it takes the clicks on that link, and brings the proof into sight. Without it the sentence reads the same.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ PLACE = "why-cell"  # key of the container that holds the proof
 _WATCH = """
 const GROWS = 2000; // milliseconds in which the proof's pictures come, and it grows
 let last; // how often the proof was opened
-let pointing = false;
 
 // Scrolls until the proof fills the lower half of the window, or less where less is left of it: the map stays in sight.
 function bring() {
@@ -39,25 +37,15 @@ function bring() {
 }
 
 const mount = ({ data, setTriggerValue }) => {
-  const isLink = ({ target }) => Boolean(target.closest?.(LINK));
-  const point = (event) => {
-    const at = isLink(event) && event.type !== "focusout";
-    if (at === pointing) return;
-    pointing = at;
-    document.dispatchEvent(new CustomEvent("headlight-point", { detail: at }));
-  };
   const open = (event) => {
-    if (!isLink(event) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!event.target.closest?.(LINK) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     setTriggerValue("open", true);
   };
-  const heard = { pointerover: point, focusin: point, focusout: point, click: open };
-  for (const [name, hear] of Object.entries(heard)) document.addEventListener(name, hear);
+  document.addEventListener("click", open);
   if (last !== undefined && last !== data.opened) bring();
   last = data.opened;
-  return () => {
-    for (const [name, hear] of Object.entries(heard)) document.removeEventListener(name, hear);
-  };
+  return () => document.removeEventListener("click", open);
 };
 """
 _KEY = "proof"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TOP = 12  # pixels over the plot where nothing stands there
 _ROW = 28  # and for a legend or a line of words
-_BUTTONS = 240  # pixels for those that save a picture which the browser makes
+_BUTTONS = 360  # pixels for those that save a picture which the browser makes
 _CONFIG = {"displayModeBar": False, "responsive": True}
 
 
@@ -115,6 +115,5 @@ def _slide(draw: Draw, *, alt: str, key: str, name: str, labels: save.Labels) ->
     with save.bar():
         mode = save.background(key, labels)
         with st.container(width=_BUTTONS):
-            snapshot(f"{key}-large", name=f"{name}-slide", key=f"{key}-large-snapshot")
-        st.caption(labels.full_screen, width="content")
+            snapshot(f"{key}-large", name=f"{name}-slide", key=f"{key}-large-snapshot", screen=labels.full_screen)
     st.plotly_chart(enlarged(draw(mode=mode)), width="content", theme=None, key=f"{key}-large", alt=alt, config=_CONFIG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
@@ -25,9 +26,13 @@ class MapOptions:
     lines: bool
 
 
-def choose(*, scales: bool = False) -> MapOptions:
-    """Draw the popover. scales: the reader chooses whether the maps share one colour scale."""
+def choose(*, scales: bool = False, before: Callable[[], None] = lambda: None) -> MapOptions:
+    """Draw the popover.
+
+    scales: the reader chooses whether the maps share one colour scale. before: draws what the page adds to it.
+    """
     with st.popover("Options", icon=":material/tune:"):
+        before()
         hide = st.toggle("Hide special tokens", key="hide", bind=link.bind_switch("hide"), help=words.HIDE_HELP)
         merge = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
         scale = controls.colour_scale(long=False)

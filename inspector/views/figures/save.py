@@ -22,6 +22,7 @@ from inspector.export import spreadsheet
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
 from inspector.sections.section import File
+from inspector.views.components import slide as component
 from inspector.views.shell import appearance, boundary, downloads, python_lines
 from inspector.wording import shell as words
 
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 Layout = Callable[[Mode], Scene]
 
 
-SLIDE = 1200  # pixels of a slide: with all over it, it fits in a window of 1440 by 900
-WIDE = {"tertiary": 34, "secondary": 46}  # pixels of the menu's button: its mark and its arrow, no words
+SLIDE = 1100  # pixels of a slide: with all over it, it fits in a window of 1440 by 900
+WIDE = 34  # pixels of the menu's button: its mark and its arrow, no words
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Labels:
     csv_help: str = "The numbers of the figure, to the last digit"
     python: str = words.WITHOUT_PAGE
     background: str = "Background"
-    full_screen: str = "Full screen: open the saved SVG in the browser and press F11."
+    full_screen: str = "Full screen"
     modes: Mapping[Mode, str] = field(default_factory=lambda: {"light": "Light", "dark": "Dark"})
     matrix: Mapping[str, str] = field(default_factory=dict)
 
@@ -88,18 +89,17 @@ def menu(
     the menu holds.
     """
     named = heading or about
-    kind = appearance.quiet_button()
     with st.container(horizontal=True, horizontal_alignment="right", wrap=False, gap="small"):
         if heading or sentence:
             with st.container(gap=None):
                 st.space(1 if heading else 7)  # its first line meets the button's middle, however many lines follow
                 st.subheader(heading, anchor=False) if heading else st.markdown(sentence)
         opened = st.popover(
-            labels.menu_of.format(named) if named else labels.menu,
+            appearance.quiet(labels.menu_of.format(named) if named else labels.menu),
             icon=":material/more_horiz:",
-            type=kind,
+            type="tertiary",
             key=f"{key}-menu",
-            width=WIDE[kind],
+            width=WIDE,
             on_change="rerun",
         )
     if heading and sentence:
@@ -216,8 +216,8 @@ def _slide(layouts: Mapping[str, Layout], *, name: str, key: str, labels: Labels
             title = st.selectbox("Figure", list(layouts), key=f"{key}-figure", label_visibility="collapsed", width=240)
         scene = layouts[title](mode)
         row(picture("-".join([name, *title.lower().split()]), lambda _: scene, labels=labels))
-        st.caption(labels.full_screen, width="content")
-    st.image(scene.svg(), width=SLIDE, alt="the figure as it is saved")
+    with st.container(width=SLIDE):
+        component.slide(scene.svg(), words=labels.full_screen, alt=labels.slide, key=f"{key}-large-slide")
 
 
 def bar() -> DeltaGenerator:

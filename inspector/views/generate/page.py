@@ -50,7 +50,7 @@ BEAM_WORDS = {
 
 def chosen_decoding(room: int) -> tuple[generating.Decoding, int]:
     """Return how the reader wants the next token chosen, and how many tokens at most."""
-    with st.popover(words.HOW_IT_WRITES, icon=":material/tune:", type=appearance.quiet_button()):
+    with st.popover(appearance.quiet(words.HOW_IT_WRITES), icon=":material/tune:", type="tertiary"):
         how = st.segmented_control(
             "Next token", [GREEDY, SAMPLE], default=GREEDY, key="decoding", required=True,
             bind=link.bind_choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),

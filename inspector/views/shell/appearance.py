@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -28,9 +28,12 @@ def on_accent(label: str, icon: str = "", *, disabled: bool = False) -> tuple[st
     return f':color[{words}]{{foreground="#000000" background="{accent}"}}', None
 
 
-def quiet_button() -> Literal["tertiary", "secondary"]:
-    """Return the type of a button that opens something: with a border in the dark, where an open one could not be read.
+def quiet(label: str) -> str:
+    """Return the label of a button without a border that opens something, which can be read while it is open.
 
-    Without a border Streamlit writes it in the accent less a quarter of lightness, 2.3:1 on a dark page.
+    Streamlit writes an open one in the accent less a quarter of lightness, 2.3:1 on a dark page: there the label brings
+    the page's own ink.
     """
-    return "secondary" if mode() == "dark" else "tertiary"
+    if mode() == "light":
+        return label
+    return f':color[{label}]{{foreground="{st.get_option("theme.dark.textColor")}"}}'

@@ -43,7 +43,7 @@ def draw(place: DeltaGenerator, page: str) -> None:
         }
     else:
         return
-    with place.popover(label, icon=":material/quiz:", type=appearance.quiet_button(), key="asked here"):
+    with place.popover(appearance.quiet(label), icon=":material/quiz:", type="tertiary", key="asked here"):
         for heading, questions in listed.items():
             if heading and questions:
                 st.markdown(f"**{heading}**")

@@ -35,6 +35,12 @@ def number(
     return st.number_input(label, first, max(last, first), default, step, key=name, bind=bind, width=width, help=help)
 
 
+def listed(label: str, name: str, options: range, *, default: int, width: int = 110) -> int:
+    """Choose a number in a list, where it takes no typing; the link keeps it like that of `number`."""
+    bind = link.bind_number(name, default=default, last=options[-1], first=options[0])
+    return st.selectbox(label, options, index=options.index(default), key=name, bind=bind, width=width)
+
+
 def layer(
     sites: Sequence[AttentionSite], name: str, *, call: str, default: AttentionSite, width: int = 110
 ) -> AttentionSite:
@@ -45,7 +51,7 @@ def layer(
     """
     attend = sorted({site.layer for site in sites})
     if attend == list(range(len(attend))):
-        chosen = number("Layer", name, default=default.layer, last=attend[-1], width=width)
+        chosen = listed("Layer", name, range(len(attend)), default=default.layer, width=width)
     else:
         bind = link.bind_layer(name, default=default.layer, attend=attend)
         chosen = st.selectbox("Layer", attend, index=attend.index(default.layer), key=name, bind=bind, width=width)

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from inspector.sections.registry import PAGES
-from inspector.views.components import terms, width
+from inspector.views.components import pointing, terms, width
 from inspector.views.server import process_settings
 from inspector.views.shell import ahead, asked_here, boundary, header, link, model_picker, old_links, pages, sidebar
 
@@ -42,3 +42,4 @@ if another is not None:
     with boundary.drawn("Another model"):
         model_picker.draw(another)  # last: what it fetches must not keep the page waiting
 terms.watch()
+pointing.watch()

@@ -9,6 +9,7 @@ import streamlit as st
 from inspector.text import plain
 from inspector.views.shell import appearance, available_models, pages
 from inspector.wording import pages as words
+from inspector.wording import shell as shell_words
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -32,9 +33,9 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
                 st.markdown(f":small[:gray[{group} ·]]", width="content")
                 st.title(page.title, anchor=False, width="content")
         if narrow:
-            with st.popover(words.ALL_PAGES, type=appearance.quiet_button()):
-                _pages()
-        model = f"Model: {_model()}" if page.runs else ""
+            with st.popover(appearance.quiet(words.ALL_PAGES), type="tertiary"):
+                _pages(page)
+        model = f"{shell_words.MODEL}: {_model()}" if page.runs else ""
         if narrow:  # what stands here takes room from the picture
             place, before = st.empty(), f"{page.purpose} "
         else:
@@ -46,13 +47,13 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
         return st.container(width="content")
 
 
-def _pages() -> None:
-    """List all pages by their groups, each with its purpose."""
+def _pages(here: Page) -> None:
+    """List all pages by their groups, each with its purpose; the open page's group is unfolded, so that all fit."""
     for group, listed in pages.GROUPS.items():
-        st.markdown(f"**{group}**")
-        for page in listed:
-            st.page_link(pages.FILES[page.address], label=page.title, icon=f":material/{page.icon}:")
-            st.caption(page.purpose)
+        with st.expander(group, expanded=here in listed):
+            for page in listed:
+                st.page_link(pages.FILES[page.address], label=page.title, icon=f":material/{page.icon}:")
+                st.caption(page.purpose)
 
 
 def name(what: str, title: str) -> None:

@@ -147,7 +147,10 @@ def write(*, default_model: str, beside: str, default_text: str) -> None:
     """Put model, the model beside it ("" for none) and texts into the link where they differ from the page's start."""
     _put("model", st.session_state["model"], default_model)
     _put("b", beside, "")
-    texts = {name: str(st.session_state.get(name, "")) for name in TEXTS}
+    here = TEXTS if st.session_state["link.page"] == "compare" else _OF_SIDEBAR[1:]  # panels' texts are for Compare
+    texts = {name: str(st.session_state.get(name, "")) for name in here}
+    for name in set(TEXTS) - set(here):
+        _put(name, "", "")
     length = sum(len(text) for text in texts.values())
     for name, text in texts.items():
         default = default_text if name == "text" else ""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from inspector.views.server import audience
 from inspector.views.shell import adding_models, link, model_shelf, problems, progress
 from inspector.wording import shell as wording
 from models import failures
@@ -31,6 +32,8 @@ _SPECIAL = 3  # tokens that a tokenizer adds to a text, at most, in the models k
 def take() -> None:
     """Choose the model that was just loaded, before the list of models is drawn."""
     state = st.session_state
+    if not state["link.same_page"]:
+        state.pop("picker.refused", None)
     if "picker.taken" in state:
         link.forget_model_problem(state["picker.other"])
         state["model"], state["picker.other"], state["picker.open"] = state.pop("picker.taken"), "", False
@@ -46,13 +49,13 @@ def field(place: ExpanderContainer, *, disabled: bool) -> None:
         except ValueError as error:  # a variable that cannot be read
             problems.show(str(error))
             return
-        folders = "" if limits.root is None else f", or a folder under {limits.root}"
+        folders = "" if limits.root is None else wording.folders(str(limits.root) if audience.is_this_machine() else "")
         with st.form("another", border=False):
             st.text_input(
                 "Name on the hub" if limits.root is None else "Name on the hub, or folder",
                 key="picker.other",
                 max_chars=link.MAX_NAME,
-                placeholder="org/name or org/name@revision",
+                placeholder=wording.HUB_NAME if limits.root is None else wording.HUB_NAME_OR_FOLDER,
                 help=wording.name_help(folders=folders),
                 disabled=disabled,
                 persist_state="session",
@@ -109,6 +112,7 @@ def _there(*, disabled: bool) -> None:
             "On this machine",
             there,
             index=None,
+            format_func=model_shelf.below_root,
             placeholder="On this machine",
             label_visibility="collapsed",
             key="picker.there",
@@ -240,7 +244,7 @@ def _describe(place: DeltaGenerator) -> None:
         wording.KNOWN_LATER,
     ]
     with place.container():
-        st.text(wording.candidate(name=candidate.name, commit=candidate.commit))
+        st.text(wording.candidate(name=model_shelf.below_root(candidate.name), commit=candidate.commit))
         st.caption("\n".join(f"- {line}" for line in lines))
         for note in candidate.notes:
             st.text(note)

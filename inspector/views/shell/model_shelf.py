@@ -74,6 +74,12 @@ def shelf() -> Shelf:
     return Shelf(SharedModels(limits().memory_bytes, left=queue.release_later))
 
 
+def below_root(name: str) -> str:
+    """Write a folder as it lies below the folder of local models, for where that lies is the server's; others as is."""
+    root = limits().root
+    return name if root is None else name.removeprefix(f"{root.resolve()}/")
+
+
 def limits() -> Limits:
     """Return the page's limits on a model and a text; raises ValueError for an unreadable HEADLIGHT_ variable."""
     return Limits.from_environment()

@@ -19,25 +19,34 @@ if TYPE_CHECKING:
     from inspector.views.shell.session import Inspected
 
 
-def draw(chosen: Inspected, checked: Exactness) -> None:
-    """Write the sidebar's notes, with the button for the check that waits on a long text."""
+def draw(chosen: Inspected, checked: Exactness, *, stands_in: bool) -> None:
+    """Write the sidebar's notes, with the button for the check that waits on a long text.
+
+    What few readers ask for, how the model is run and what was compared, opens with the marks behind length and badge.
+    stands_in: another model than the chosen one read the text, and is named.
+    """
     trace, tokens = chosen.trace, len(chosen.trace.tokens)
-    limit = "" if chosen.model is None else f" of at most {loaded_models.tokens_allowed(chosen.model)}"
-    st.caption(badge_words.recorded(tokens=tokens, limit=limit, size=format_bytes(trace.nbytes)))
+    limit, about = "", badge_words.recording(size=format_bytes(trace.nbytes))
     if chosen.model is not None:
+        limit = f" of at most {loaded_models.tokens_allowed(chosen.model)}"
         facts, redrawn = loaded_models.facts(chosen.model), _redrawn(chosen.model)
         share = "" if redrawn is None else f", {words.weights(trained=facts.card.trained, redrawn=redrawn)}"
-        st.caption(badge_words.placed(seen=facts.how_recorded, where=facts.placed, share=share))
+        about += f" {badge_words.placed(seen=facts.how_recorded, where=facts.placed, share=share)}"
+    reader = plain(available_models.name(trace.model)) if stands_in else ""
+    st.caption(badge_words.recorded(tokens=tokens, limit=limit, reader=reader), help=about)
     if looks_untrained(trace):
         _looks_untrained()
-    title, help = badge_words.title(checked), str(checked)
+    title, compared = badge_words.title(checked), badge_words.caption(checked)
+    exact = checked.holds and checked.second is not None
+    help = f"{compared}\n\n{checked}" if exact else str(checked)
     if not checked.holds:
         st.badge(title, icon=":material/warning:", color="red", help=help)
     elif checked.second is None:
         st.badge(title, icon=":material/pending:", color="gray", help=help)
     else:
         st.badge(title, icon=":material/verified:", color="green", help=help)
-    st.caption(badge_words.caption(checked))
+    if not exact:
+        st.caption(compared)
     if checked.second is None and checked.not_held == badge_words.LONG:
         st.button(badge_words.RUN_AGAIN, on_click=_ask_for_check, args=(trace.key,), key="independent check")
 

@@ -172,7 +172,7 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: boo
         problems.show(str(error))
         st.stop()
     with st.sidebar:
-        recording_notes.draw(seen, checked)
+        recording_notes.draw(seen, checked, stands_in=read is not None and seen.model != chosen_model())
         if seen.trace.nbytes > caching.CACHE_BYTES:
             st.warning(wording.not_kept(size=seen.trace.nbytes, most=caching.CACHE_BYTES), icon=":material/memory:")
         text_report.draw(seen.trace.key, lambda: subject(seen.trace, seen.loaded))

@@ -19,6 +19,7 @@ from inspector.views.shell import (
     switch_panel,
     variants,
 )
+from inspector.wording import shell as wording
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
@@ -51,6 +52,8 @@ def draw(page: Page, *, text_in_page: bool) -> ExpanderContainer | None:
             other = _model(disabled=opened, switches=page.reads)
         if page.reads and not text_in_page:
             _text_to_read(height=140, label="Inspect")
+            if not opened and examples.untouched(st.session_state["text"]):
+                st.caption(wording.EXAMPLE)
         if page.reads:
             _text_beside(available_models.card(st.session_state["model"]))
         if page.reads or opened:

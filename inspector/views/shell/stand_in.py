@@ -21,7 +21,7 @@ import streamlit as st
 
 from inspector import examples
 from inspector.text import plain
-from inspector.views.shell import available_models, problems, session
+from inspector.views.shell import available_models, header, problems, session
 from inspector.wording import shell as words
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def _tell(cannot: str, loaded: models.LoadedModel, *, reads: bool) -> None:
     whose = words.OWN_EXAMPLE if examples.untouched(text) else whose
     whose = whose if reads else ""
     opened = st.session_state.get("file") is not None
+    header.name(words.MODEL, available_models.title(loaded.card.id))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(words.so_you_see(model=_bold(loaded.card.id), chosen=chosen, whose=whose), width="content")
         st.button(
@@ -116,7 +117,7 @@ def _tell(cannot: str, loaded: models.LoadedModel, *, reads: bool) -> None:
 
 
 def _bold(model: str) -> str:
-    return f"**{plain(available_models.title(model))}**"
+    return f"**{plain(available_models.name(model))}**"
 
 
 def _choose(model: str) -> None:

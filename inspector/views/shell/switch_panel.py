@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from inspector.text import plain
-from inspector.views.components import width
 from inspector.views.shell import ahead, available_models, link, loaded_models, problems, variants
 from inspector.wording import switches as words
 from models import failures
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 Side = Literal["A", "B"]
 SIDES: tuple[Side, Side] = ("A", "B")
 STATE: Mapping[Side, str] = {"A": "model", "B": link.BESIDE}  # where the session has the id of a side
-NAME, FIELD = 344, 140  # pixels of a switch's name and of each of its two fields
+FIELD = 92  # pixels of each of a switch's two fields: both stand beside each other in the sidebar
 TYPED = {"head_size": ("split", "full"), "mask_fill": ("-inf", "-10000.0", "-100.0", "-10.0", "zero")}
 LONGEST = 400  # characters of a sentence about a stranger's values
 _WISHES = "switches.wishes"  # in the session: wishes by side
@@ -72,18 +71,10 @@ def take() -> None:
 
 
 def draw(*, disabled: bool) -> None:
-    """Draw the button that opens the panel, what the sides have changed, and in the open panel every switch."""
-    panel = st.popover(
-        "Switches",
-        icon=":material/tune:",
-        key="switches.open",
-        on_change="rerun",
-        width="stretch",
-        disabled=disabled,
-        help=words.PANEL_HELP,
-    )
+    """Draw the drawer with every switch, which covers nothing of the page, and what the sides have changed."""
     if disabled:
         return
+    panel = st.expander(words.PANEL, icon=":material/tune:", key="switches.open", on_change="rerun")
     beside, base = variants.side_b(), variants.base(st.session_state["model"])
     if beside is not None:
         told = [f"{side}: {words.changes(_changed(side)[0]) or 'as it is'}" for side in SIDES]
@@ -103,20 +94,18 @@ def _panel(base: str) -> None:
         st.markdown(words.NO_SWITCHES)
         st.text(_cut(str(error)))
         return
-    group = st.segmented_control(
+    group = st.selectbox(
         words.GROUP_LABEL,
         list(words.GROUPS),
-        default=next(iter(words.GROUPS)),
         key="switches.group",
-        required=True,
         label_visibility="collapsed",
         persist_state="session",
     )
     for side in SIDES:
         if (wish := _wish(side)) is not None:
             problems.show(wish.problem, what=words.stays(side=side))
+    st.caption(words.SIDES_READ)
     with _row():
-        st.caption(words.SIDES_READ, width=_name_width())
         for side in SIDES:
             changed = _changed(side)[0] or _wish(side) is not None
             with st.container(horizontal=True, vertical_alignment="center", gap="small", width=FIELD):
@@ -130,11 +119,11 @@ def _panel(base: str) -> None:
                     disabled=not changed,
                     help=words.reset_help(side=side),
                 )
-    for field, switch in words.GROUPS[group or next(iter(words.GROUPS))].items():
+    for field, switch in words.GROUPS[group].items():
         _switch(field, switch, config)
     if group == "Size":
+        _named(words.SEED, changed=False, usual="0")
         with _row():
-            _named(words.SEED, changed=False, usual="0")
             for side in SIDES:
                 key = _key(side, "seed")
                 st.session_state[key] = _changed(side)[1]
@@ -148,30 +137,24 @@ def _panel(base: str) -> None:
                     width=FIELD,
                     label_visibility="collapsed",
                 )
-    fixed = (f"{plain(field)} ({why})" for field, why in switches.FIXED.items())
-    st.caption(words.not_switched(fixed="; ".join(fixed)))
+    st.caption(words.NOT_SWITCHED)
 
 
 def _row() -> DeltaGenerator:
-    return st.container(horizontal=True, vertical_alignment="center", gap="small")
-
-
-def _name_width() -> Literal["stretch"] | int:
-    return "stretch" if width.is_narrow() else NAME
+    return st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False)
 
 
 def _named(switch: words.Switch, *, changed: bool, usual: str) -> None:
     """Name a switch, bold where it is changed, with what it does and its value in the model as it is."""
-    name, does = plain(switch.name), plain(switch.does)
-    name = words.changed_name(name=name, usual=plain(usual)) if changed else name
-    st.markdown(words.named_switch(name=name, does=does), width=_name_width())
+    name = plain(switch.name)
+    st.markdown(words.changed_name(name=name, usual=plain(usual)) if changed else name, help=plain(switch.does))
 
 
 def _switch(field: str, switch: words.Switch, config: TransformerConfig) -> None:
     """Draw a switch's row."""
     usual = getattr(config, field)
+    _named(switch, changed=any(field in _changed(side)[0] for side in SIDES), usual=words.value(field, usual))
     with _row():
-        _named(switch, changed=any(field in _changed(side)[0] for side in SIDES), usual=words.value(field, usual))
         for side in SIDES:
             _field(side, field, _changed(side)[0].get(field, usual))
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
 from inspector import compare, maps
 from inspector.components.grid import changes, grid_bytes, roles
@@ -111,27 +113,37 @@ def heads(opened: OpenChange | str) -> None:
     if isinstance(opened, str):
         st.info(opened)
         return
-    before, after, sites = opened.change.before, opened.change.after, opened.sites
-    shown, now = opened.shown
-
-    def apply(trace: Trace, how: maps.Arrangement) -> list[Array]:
-        return [how.apply(trace.attention(layer=site.layer, stream=site.stream, call=site.call)) for site in sites]
-
-    pictures, largest = caching.cached(
-        ("changes", before.key, after.key, opened.stream, opened.shown),
-        lambda: changes(list(zip(apply(before, shown), apply(after, now), strict=True))),
-    )
+    most, sites = moved(opened), opened.sites
+    if most is None:
+        st.caption(wording.NONE_MOVED)
+        return
+    pictures, _ = _changes(opened)
     st.markdown(wording.HEADS_MOVED)
     data = grid_bytes(
         pictures,
-        tokens=len(shown.keys.labels),
+        tokens=len(opened.shown[0].keys.labels),
         scale="sqrt",
         selected=(opened.row, opened.number),
+        named=_place(most, sites),
         notes=_notes(opened.changed),
         names=site_words.layer_names(sites),
     )
     grid(data, key="grid-change", on_open=lambda row, number: open_head(sites[row], number))
-    st.caption(wording.heads_read(largest=largest))
+
+
+def _changes(opened: OpenChange) -> tuple[NDArray[np.uint8], float]:
+    """Make the small pictures of |after - before|, and give the value of their last colour, once."""
+    before, after = opened.change.before, opened.change.after
+    shown, now = opened.shown
+
+    def apply(trace: Trace, how: maps.Arrangement) -> list[Array]:
+        places = ({"layer": site.layer, "stream": site.stream, "call": site.call} for site in opened.sites)
+        return [how.apply(trace.attention(**place)) for place in places]
+
+    return caching.cached(
+        ("changes", before.key, after.key, opened.stream, opened.shown),
+        lambda: changes(list(zip(apply(before, shown), apply(after, now), strict=True))),
+    )
 
 
 def before_and_after(
@@ -167,7 +179,8 @@ def before_and_after(
             with place:
                 _map(picture, opened, key=f"map-{key}", beside=beside)
     readings.line(_told(opened, about=about))
-    st.caption(wording.maps_read(largest=largest, top=top, alone=opened.pinned is None))
+    small = "" if moved(opened) is None else f" {wording.heads_read(largest=_changes(opened)[1])}"
+    st.caption(wording.maps_read(largest=largest, top=top, alone=opened.pinned is None) + small)
 
 
 def table(opened: OpenChange | str, *, about: Sequence[int] = ()) -> None:
@@ -250,6 +263,11 @@ def _changed(change: Change, *, stream: str, about: Sequence[int]) -> pd.DataFra
         ),
     )
     return table
+
+
+def _place(head: effects.MovedHead, sites: Sequence[AttentionSite]) -> tuple[int, int]:
+    """Find the row and the number of the head that the sentence names."""
+    return [(site.layer, site.call) for site in sites].index((head.layer, head.call)), head.head
 
 
 def _notes(changed: pd.DataFrame) -> list[list[str]]:

@@ -35,18 +35,9 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     picture = st.container() if width.is_stacked() else None  # in a narrow window it comes first
     try:
         with st.container(horizontal=True, vertical_alignment="center"):
-            whole = st.toggle(
-                "Whole word",
-                True,
-                key="whole",
-                bind=link.bind_switch("whole", default=True),
-                help=wording.WHOLE_HELP,
-            )
-            several = st.toggle(
-                "Several at once", key="several", bind=link.bind_switch("several"), help=wording.SEVERAL_HELP
-            )
             stream = controls.stream(trace.streams)
-            options = map_options.choose()
+            options = map_options.choose(before=_switches)
+        whole, several = st.session_state["whole"], st.session_state["several"]
         positions = token_choice.chosen(
             trace.encoding,
             name="token",
@@ -85,6 +76,13 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     else:
         predictions.explain(loaded, asked)
     before_after.table(opened, about=about)
+
+
+def _switches() -> None:
+    """Draw what concerns the choice of tokens."""
+    bind = link.bind_switch("whole", default=True)
+    st.toggle("Whole word", True, key="whole", bind=bind, help=wording.WHOLE_HELP)
+    st.toggle("Several at once", key="several", bind=link.bind_switch("several"), help=wording.SEVERAL_HELP)
 
 
 def telling(trace: Trace, loaded: LoadedModel) -> int:

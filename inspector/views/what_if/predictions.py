@@ -13,7 +13,7 @@ import streamlit as st
 from inspector import interventions
 from inspector.interventions import Change, Guess, Prediction
 from inspector.plots import interventions as draw
-from inspector.text import bits, number, plain
+from inspector.text import number, plain
 from inspector.views.figures import chart
 from inspector.views.shell import caching, controls, link, readings
 from inspector.wording import what_if as wording
@@ -138,8 +138,8 @@ def _numbers(prediction: Prediction) -> list[tuple[str, str, str]]:
             wording.probability_about(whose=whose),
         ),
         (
-            "More surprise",
-            bits(prediction.surprise),
+            "Surprise",
+            wording.surprise(prediction.surprise),
             wording.surprise_about(whose=whose),
         ),
         (

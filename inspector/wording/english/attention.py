@@ -37,6 +37,7 @@ ROLLOUT_READ = (
 )
 ATTENTION_ALONE = "Only attention is followed: what layers of another kind mix between tokens is left out."
 ONE_TOKEN = "One token in all heads"
+COMPARE_WITH = "Compare with …"
 SIDES = "What the token gives, or gets"
 ONE_TOKEN_CSV = "The token's share in every layer and head, to the last digit"
 VIEW_LINK = "This view as a link; a text over 1,000 characters is not in it:"
@@ -47,8 +48,8 @@ HANDS_OVER = (
 WHOLE_MAP = "These numbers are of the whole map, with nothing hidden or merged.\n\n"
 WEIGHTS = "What share of its attention a query gives to each key."
 SCORES = (
-    "What goes into the softmax, in nats: one more makes a weight e = 2.72 times as large. They compare within "
-    "a row alone, and small weights are still told apart. Masked cells have none."
+    "Scores before the softmax. A score higher by 1 gives a weight 2.72 times as large. Compare them within a row "
+    "alone. Masked cells have none."
 )
 SCORES_ALONE = "Scores compare within a row of one head alone: their mean over heads means nothing. Choose weights."
 NORM_WEIGHTED = (

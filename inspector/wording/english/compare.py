@@ -18,15 +18,18 @@ RANK_ABOUT = (
 LARGEST_ABOUT = "Largest difference of two weights, without its sign"
 NOTHING_LEFT = "Nothing is left over."
 SEE_WHAT_IF = "One text before and after a change: see What if"
-FILL_WITH = "Fill the panels with"
+FILL_WITH = "Fill the panels with …"
 MEAN = "mean"
-
-
-SIDES_HELP = "One head under the switches of both sides, A and B of the sidebar"
-LAYERS_HELP = "One head position, layer after layer"
-HEADS_HELP = "Heads beside each other in one layer"
-MODELS_HELP = "Several models on one text, the mean over the heads of a layer"
-TEXTS_HELP = "One head on several texts"
+MEAN_OVER_HEADS = "Mean over heads"
+MORE = "More"
+ANOTHER = "Another panel"
+PRESETS = {
+    "A and B": "A and B: one head under the switches of both sides",
+    "layers": "Layers: one head position, layer after layer",
+    "heads": "Heads: beside each other in one layer",
+    "models": "Models: on one text, the mean over a layer's heads",
+    "texts": "Texts: one head on several",
+}
 
 
 def pair(difference: MapPair, *, a: str, b: str) -> str:

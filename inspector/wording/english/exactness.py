@@ -49,9 +49,17 @@ def unknown_tokens(count: int, *, of: int) -> str:
     return f"{count} of {of} tokens {verb} unknown to this model, which reads one and the same mark for {them}."
 
 
-def recorded(*, tokens: int, limit: str, size: str) -> str:
-    """Say how large a recording is; limit: the limit of the model."""
-    return f"{tokens} tokens{limit}, special ones included; the recording takes {size}"
+def recorded(*, tokens: int, limit: str, reader: str) -> str:
+    """Say how long a recorded text is; limit: of the model; reader: its name in the limit's place, if not "".
+
+    The place is narrow.
+    """
+    return f"{tokens} tokens, read by {reader}" if reader else f"{tokens} tokens{limit}"
+
+
+def recording(*, size: str) -> str:
+    """Say what counts as a token, and how large the recording is."""
+    return f"Special ones are counted. The recording takes {size}."
 
 
 def placed(*, seen: object, where: str, share: str) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from models.formatting import format_bytes
 
+HUB_NAME, HUB_NAME_OR_FOLDER = "org/name or org/name@revision", "org/name, or a folder"
 KNOWN_LATER = "How its attention is seen is known once it is loaded."
+MODEL = "Model"
 NOT_AT_HAND = "The model of this saved trace is not at hand"
 ON_YOUR_TEXT = " on your text"
 ENGLISH_EXAMPLE = ", on its own example: it has learned English, and your text is kept"
 OWN_EXAMPLE = ", on its own example"
 REMOVE_FIRST = "Remove the saved trace in the sidebar first."
 FOR_ALL = "For all pages; your text stays."
+EXAMPLE = "An example: another model brings its own. A text of yours stays."
 READING = "Reading the text"
 LOADING = "Loading the model"
 NOTHING_TO_READ = "The text is empty. Type or paste a sentence, or take this one:"
@@ -61,6 +64,11 @@ def candidate(*, name: str, commit: str | None) -> str:
 def name_help(*, folders: str) -> str:
     """Say which names can be looked for; folders: where folders can be."""
     return f"org/name, such as google-bert/bert-base-cased, or org/name@revision{folders}."
+
+
+def folders(root: str) -> str:
+    """Say which folders can be named; root: where they lie, "" where strangers share the page."""
+    return f", or a folder under {root}" if root else ", or a folder of this server, by its name"
 
 
 def parameters(*, count: int, limit: int) -> str:

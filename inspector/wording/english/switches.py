@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from math import isinf
 from typing import Any, NamedTuple
 
-PANEL_HELP = "Change any choice of this Transformer, on two sides to compare."
+PANEL = "Switches"
 NO_SWITCHES = "This model has no switches here, for the own Transformer cannot hold it:"
 GROUP_LABEL = "Group of switches"
-SIDES_READ = "A: this page's model. B: beside it. Bold: changed."
+SIDES_READ = (
+    "Change any choice of this Transformer. A is the model on every page, B stands beside it. Changed rows are bold."
+)
+NOT_SWITCHED = "What the tokenizer fixes, the model's shape and dropout are not switched here."
 
 
 class Switch(NamedTuple):
@@ -193,19 +196,9 @@ def stays(*, side: str) -> str:
     return f"Side {side} stays as it was"
 
 
-def not_switched(*, fixed: str) -> str:
-    """Say what the page does not switch."""
-    return f"Not to be switched here: {fixed}."
-
-
 def changed_name(*, name: str, usual: str) -> str:
     """Write the name of a changed switch, with its usual value."""
     return f"**{name}** (was {usual})"
-
-
-def named_switch(*, name: str, does: str) -> str:
-    """Write the name of a switch and what it does."""
-    return f"{name}  \n:gray[:small[{does}]]"
 
 
 def _inside(name: str) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # dropped heads come with torch
     from models.attention.dropping import ModelHead
 
 HEADS_MOVED = "**Which heads moved**"
+NONE_MOVED = "No head's attention changed: what was changed stands behind all of them."
 IN_NUMBERS = "The heads that moved most, in numbers"
 DIVERGENCE_HEAD = "divergence, nats"
 MOVED_HEAD = "weight moved, share"
@@ -144,10 +145,7 @@ def too_long(*, keys: int, most: int) -> str:
 
 def heads_read(*, largest: float) -> str:
     """Say how the grid of moved heads is read."""
-    return (
-        f"Rows are layers, columns heads: |after − before| of each cell, from 0 to {number(largest)}, on a "
-        "square-root scale. Click a head to see its maps; the one that moved most is open first."
-    )
+    return f"The small maps are |after − before| of each head, from 0 to {number(largest)}, on a square-root scale."
 
 
 def maps_read(*, largest: float, top: float, alone: bool) -> str:
@@ -242,7 +240,12 @@ def probability_about(*, whose: str) -> str:
 
 def surprise_about(*, whose: str) -> str:
     """Say what the surprise measures."""
-    return f"log2(p / p') of the {whose}; below 0 it surprises less"
+    return f"log2(p / p') of the {whose}"
+
+
+def surprise(bits_more: float) -> str:
+    """Say by how much the surprise changes: "falls by 0.225 bits"."""
+    return f"{'rises' if bits_more > 0 else 'falls'} by {number(abs(bits_more))} bits" if bits_more else "stays"
 
 
 def seen_about(*, rank: int) -> str:
@@ -313,10 +316,13 @@ def _word(piece: str) -> str:
 
 
 def _changes(moved: MovedHead, *, several: bool) -> str:
-    """Say which head changes most: "at the hidden token the attention of layer 1, head 7 changes most"."""
-    hidden = f"at the hidden {'token' if moved.hidden == 1 else 'tokens'} " if moved.hidden else ""
+    """Say which head changes most: "the hidden token's attention changes most in layer 1, head 7"."""
     stream = f"in the {_stream(moved.stream)} " if several else ""
-    return f"{hidden}{stream}the attention of {layer_name(moved.layer, moved.call)}, head {moved.head} changes most"
+    head = f"{layer_name(moved.layer, moved.call)}, head {moved.head}"
+    if moved.hidden:
+        whose = "token's" if moved.hidden == 1 else "tokens'"
+        return f"{stream}the hidden {whose} attention changes most in {head}"
+    return f"{stream}the attention of {head} changes most"
 
 
 def _head(stream: str, layer: int, call: int, head: int, *, several: bool) -> str:

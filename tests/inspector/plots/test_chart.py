@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from inspector.plots import theme
-from inspector.plots.chart import Chart, Panels, in_rows
+from inspector.plots.chart import OUTLINE, Chart, Mark, Panels, in_rows
+from inspector.plots.slide import points
 
 TOKENS = ("the", "<b>", "the")
 
@@ -134,3 +137,28 @@ def test_panels_share_a_legend_and_one_axis(beside: bool) -> None:
 def test_long_names_are_broken_into_rows_at_spaces() -> None:
     assert in_rows("a name of some <letters>", 10) == "a name of<br>some<br>&lt;letters&gt;"
     assert in_rows("一二三四五六七八", 10) == "一二三四五<br>六七八"
+
+
+@pytest.mark.parametrize("mark", ["bars", "points", "curves"])
+def test_the_rows_that_a_sentence_names_are_outlined_and_no_other(mark: Mark) -> None:
+    chart = Chart(SERIES, "x", "y", mark, by="of").marking([{"of": "b", "x": 2.0}])
+    outlined = [
+        (x, y)
+        for trace in chart(mode="dark").data
+        if trace.marker.line.width
+        for x, y, width in zip(trace.x, trace.y, trace.marker.line.width, strict=True)
+        if width
+    ]
+    assert outlined == [(2.0, 8.0)]
+    assert points(chart(mode="dark")).equals(points(Chart(SERIES, "x", "y", mark, by="of")(mode="dark")))
+    assert not [trace for trace in Chart(SERIES, "x", "y", mark)(mode="dark").data if trace.marker.line.width]
+
+
+def test_what_is_in_no_column_marks_nothing_and_panels_mark_the_chart_that_has_it() -> None:
+    chart = Chart(SERIES, "x", "y", "bars")
+    assert chart.marking([{"layer": 1}])(mode="light") == chart(mode="light")
+    marked = Panels([chart, replace(chart, table=SERIES.rename(columns={"of": "part"}))], "two").marking(
+        [{"part": "a"}]
+    )
+    widths = [trace.marker.line.width for trace in marked(mode="light").data]
+    assert [width if isinstance(width, tuple) else None for width in widths] == [None, (OUTLINE, OUTLINE, 0, 0)]

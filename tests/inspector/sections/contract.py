@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 from markdown_it import MarkdownIt
 
 import models
@@ -72,7 +73,7 @@ def mark_faults(text: str, about: Sequence[Mark], listed: Sequence[Block]) -> It
 
     A mark of several rows is a place: what is told of them together, such as a sum, stands in no row.
     """
-    figures = {block.id: block for block in listed if isinstance(block, Figure | Map)}
+    figures = {block.id: block for block in listed if isinstance(block, Figure | Map | Thumbnails | HeadMaps)}
     for mark in about:
         if mark.figure not in figures:
             yield f"its sentence is about {mark.figure}, which is not there"
@@ -83,10 +84,15 @@ def mark_faults(text: str, about: Sequence[Mark], listed: Sequence[Block]) -> It
                 rows = rows[rows[column] == value] if column in rows else rows.iloc[:0]
             if len(rows) == 0:
                 yield f"its sentence is about {dict(mark.where)}, which {mark.figure} does not show"
+            elif hasattr(figure.draw, "marking") and not outlined(figure.draw(mode="light")):
+                yield f"its sentence is about {dict(mark.where)}, which {mark.figure} does not outline"
             data = rows.drop(columns=list(mark.where), errors="ignore").select_dtypes("number")
             values = data.to_numpy(dtype=float, na_value=np.nan)
             if len(rows) == 1 and not any(tells(text, value) for value in values[0]):
                 yield f"its sentence tells no number of {dict(mark.where)} in {mark.figure}, {values[0]}: {text}"
+        elif isinstance(figure, Thumbnails | HeadMaps):
+            if figure.named is None:
+                yield f"its sentence is about {dict(mark.where)}, which {mark.figure} does not frame"
         elif all(map(np.isnan, framed(figure))):
             yield f"its sentence is about a cell, which {mark.figure} does not frame"
         elif not any(tells(text, value) for value in framed(figure)):
@@ -104,6 +110,12 @@ def frame_faults(listed: Sequence[Block]) -> Iterator[str]:
 def framed(figure: Map) -> list[float]:
     """List the numbers of the cells that a map frames."""
     return [float(panel.numbers[panel.named]) for panel in figure.panels if panel.named is not None]
+
+
+def outlined(figure: go.Figure) -> int:
+    """Count the bars and points of a chart that have an outline."""
+    widths = [trace.marker.line.width for trace in figure.data if trace.type in ("bar", "scatter")]
+    return sum(sum(width > 1 for width in given) for given in widths if isinstance(given, list | tuple))
 
 
 def told(block: Block) -> str:

@@ -17,7 +17,18 @@ from inspector.components.matrix import Panel
 from inspector.plots.chart import Chart
 from inspector.sections import registry
 from inspector.sections.picks import Listed
-from inspector.sections.section import Figure, Map, Mark, Note, Paragraph, Section, Sentence
+from inspector.sections.section import (
+    Figure,
+    HeadMaps,
+    Map,
+    Mark,
+    Note,
+    Paragraph,
+    Row,
+    Section,
+    Sentence,
+    Thumbnails,
+)
 from inspector.sections.subject import Configuration, Subject
 from tests.inspector.sections.contract import (
     blocks,
@@ -114,6 +125,11 @@ class Trusting(Listed):
         return int(value)
 
 
+class Unmarked(Chart):
+    def marking(self, where: Any) -> Unmarked:
+        return self
+
+
 def of(*planted: Any, picks: tuple[Any, ...] = (LAYER,)) -> Section:
     return Section("planted", "Planted", lambda subject, **chosen: iter(planted), picks)
 
@@ -123,6 +139,7 @@ PLANTED: dict[str, Section] = {
     "no number": of(Sentence("Some layer adds most."), FIGURE),
     "is about ": of(replace(SENTENCE, about=(Mark("planted", {"layer": 7}),)), FIGURE),
     "which is not there": of(SENTENCE),
+    "does not outline": of(SENTENCE, replace(FIGURE, draw=Unmarked(TABLE, "layer", "share"))),
     "does not frame": of(replace(SENTENCE, about=(Mark("cells", {"row": 1}),)), CELLS),
     "tells no number of": of(replace(SENTENCE, text="Layer 1 adds 25 %."), FIGURE),
     "of the cell that cells frames": of(replace(SENTENCE, about=(Mark("cells", {"row": 0}),)), FRAMED),
@@ -142,6 +159,24 @@ PLANTED: dict[str, Section] = {
     "meets": of(SENTENCE, FIGURE, picks=(Trusting("layer", "Layer", lambda subject: ("Layer 0",)),)),
     "holds markup": of(SENTENCE, FIGURE, Paragraph(f"It reads {HOSTILE}.")),
 }
+
+
+def test_what_a_sentence_names_is_marked_in_rows_and_parts_too() -> None:
+    grid = Thumbnails("grid", np.zeros((2, 3, 1, 1), np.uint8), 1, (0, 0), [[""] * 3] * 2, "a b c", dict, None, TABLE)
+    maps = HeadMaps("maps", (), "ab", "ab", 0, 0, (2, 3), 1.0, "a b c", dict)
+    about = (*SENTENCE.about, Mark("grid", {"layer": 1, "head": 2}), Mark("maps", {"query": 0, "key": 1}))
+    part = Section("part", "Part", lambda subject: iter((FIGURE, maps)))
+    _, row, inner, _ = of(
+        replace(SENTENCE, about=about), Row((FIGURE, (grid, Note("Said.")))), part, Note("Said.")
+    ).blocks(subject_of("minilm"))
+    assert isinstance(row, Row)
+    assert isinstance(inner, Section)
+    (figure, (marked, _)), (again, head) = row.columns, inner.blocks(subject_of("minilm"))
+    assert figure.draw.marked == again.draw.marked == [{"layer": 1}]
+    assert marked.named == (1, 2)
+    assert head.named == (0, 1)
+    (before,) = of(FIGURE).blocks(subject_of("minilm"))
+    assert not before.draw.marked
 
 
 def test_a_section_without_a_fault_has_none() -> None:

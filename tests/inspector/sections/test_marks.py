@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -32,9 +33,13 @@ def test_the_bar_that_is_told_is_framed_and_no_other(row: bool) -> None:
     assert first.marker.line.width[1] > first.marker.line.width[0] == second.marker.line.width
 
 
-def test_the_point_that_is_told_is_larger_and_no_other() -> None:
-    first, second = drawn(Chart(TABLE, "layer", "share", by="part"))
-    assert first.marker.size[1] > first.marker.size[0] == second.marker.size
+def test_two_rows_that_are_told_are_both_marked() -> None:
+    about = (*SENTENCE.about, Mark("planted", {"layer": 0, "part": "b"}))
+    figure = Figure("planted", "Shares", Chart(TABLE, "layer", "share", by="part"), "Share by layer, as a chart")
+    blocks = Section("planted", "Planted", lambda subject: iter((replace(SENTENCE, about=about), figure)))
+    *_, shown = blocks.blocks(Subject(None))
+    outlined = [trace for trace in shown.draw(mode="light").data if trace.marker.line.width]
+    assert [(list(trace.x), list(trace.y)) for trace in outlined] == [([1], [0.5]), ([0], [0.1])]
 
 
 def test_a_chart_that_the_sentence_does_not_speak_of_is_as_it_was() -> None:

@@ -125,6 +125,11 @@ def said(app: AppTest) -> str:
     return "\n".join([*sentences(app), *(str(element.value) for element in elements)])
 
 
+def explained(app: AppTest) -> str:
+    """All words that open with a mark behind words in small type."""
+    return "\n".join(str(caption.help) for caption in app.caption)
+
+
 def sentences(app: AppTest) -> list[str]:
     """The sentences that open the page and its parts, as they are read: without what their words lead to."""
     return [LINK.sub(r"\1", str(header.value)) for header in app.header]

@@ -107,7 +107,7 @@ def test_panels_choose_among_the_layers_that_attend(folder: Path) -> None:
     assert strips[1]["names"] == ["layer 3"]
     app.selectbox(key="a_layer").select(1).run()
     assert messages(app, "head")[0][0]["title"] == "A: layer 1, head 1, kv head 0"
-    pressed(app, "fill-layers")
+    app.selectbox(key="fill").select("layers").run()
     assert not app.exception
     twice = opened(folder / "twice", "Compare", a_layer="1", a_call="1", a_head="0")
     assert messages(twice, "head")[0][0]["title"] == "A: layer 1 (2nd attention), head 0"

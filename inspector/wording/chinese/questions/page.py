@@ -58,7 +58,7 @@ FIGURE = {
     "svg_help": "大字号的矢量图，任意缩放都清晰",
     "csv_help": "图中的数值，保留全部位数",
     "background": "背景",
-    "full_screen": "全屏：在浏览器中打开保存的 SVG，按 F11。",
+    "full_screen": "全屏",
 }
 """The words of a figure's menu."""
 MODES = {"light": "浅色", "dark": "深色"}

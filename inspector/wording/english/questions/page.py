@@ -62,7 +62,7 @@ FIGURE = {
     "svg_help": "The figure in large type, sharp at any size",
     "csv_help": "The numbers of the figure, to the last digit",
     "background": "Background",
-    "full_screen": "Full screen: open the saved SVG in the browser and press F11.",
+    "full_screen": "Full screen",
 }
 """The words of a figure's menu."""
 MODES = {"light": "Light", "dark": "Dark"}

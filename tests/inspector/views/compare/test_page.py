@@ -21,7 +21,6 @@ from tests.inspector.views.page import (
     messages,
     numbers,
     opened,
-    pressed,
     said,
     sentence,
     sentences,
@@ -32,7 +31,7 @@ from tests.inspector.views.page import (
 
 def test_it_begins_with_the_open_head_and_the_next_layer(minilm: LoadedModel) -> None:
     app = turned(opened(layer="5", head="2"), "Compare")
-    assert [app.number_input(key=f"{name}_layer").value for name in "ab"] == [5, 0]
+    assert [app.selectbox(key=f"{name}_layer").value for name in "ab"] == [5, 0]
     a, b, apart = messages(app, "head")
     trace = record(minilm, EXAMPLE)
     weights = [trace.attention(layer=layer, head=2) for layer in (5, 0)]
@@ -71,12 +70,12 @@ def test_a_bad_link_is_a_sentence() -> None:
 
 def test_a_panel_is_added_and_removed(minilm: LoadedModel) -> None:
     app = opened("Compare", a_layer="0", b_layer="3")
-    app.button(key="add-panel").click().run()
+    app.selectbox(key="fill").select("another").run()
     assert app.query_params["panels"] == "3"
-    app.number_input(key="c_layer").set_value(5).run()
+    app.selectbox(key="c_layer").select(5).run()
     app.button(key="remove-B").click().run()
     assert not app.exception
-    assert [app.number_input(key=f"{name}_layer").value for name in "ab"] == [0, 5]
+    assert [app.selectbox(key=f"{name}_layer").value for name in "ab"] == [0, 5]
     assert len(messages(app, "head")) == 3
     assert not [button for button in app.button if button.label.startswith("Remove")]
 
@@ -84,7 +83,7 @@ def test_a_panel_is_added_and_removed(minilm: LoadedModel) -> None:
 @pytest.mark.parametrize("preset", ["layers", "heads", "models", "texts"])
 def test_one_click_fills_the_panels(minilm: LoadedModel, preset: str) -> None:
     app = turned(opened(layer="3", head="11", b_mean="true", b_text="Something else."), "Compare")
-    app.button(key=f"fill-{preset}").click().run()
+    app.selectbox(key="fill").select(preset).run()
     assert not app.exception
     a, b, _ = (header["title"] for header, _ in messages(app, "head"))
     assert (a, b) == {
@@ -101,10 +100,10 @@ def test_the_field_of_a_head_reads_mean_under_the_mean_over_heads_and_its_head_c
     app = opened("Compare", a_layer="3", a_head="11")
     app.toggle(key="a_mean").set_value(True).run()
     assert [field.value for field in app.text_input if field.label == "Head"] == ["mean"]
-    assert [field.key for field in app.number_input if field.label == "Head"] == ["b_head"]
-    app.number_input(key="a_layer").set_value(4).run()
+    assert [field.key for field in app.selectbox if field.label == "Head"] == ["b_head"]
+    app.selectbox(key="a_layer").select(4).run()
     app.toggle(key="a_mean").set_value(False).run()
-    assert app.number_input(key="a_head").value == 11
+    assert app.selectbox(key="a_head").value == 11
 
 
 def test_equal_maps_are_called_equal(minilm: LoadedModel) -> None:
@@ -339,14 +338,15 @@ def test_it_says_what_it_cannot_compare() -> None:
 def test_sides_a_and_b_stand_beside_each_other_and_follow_their_switches() -> None:
     state = {"switches.open": True, "switches.group": "Attention"}
     ids = ["mini-bert?shared_query_key=true", "mini-bert?scale=none"]
-    app = pressed(opened("Compare", state=state, model=ids[0], text="A cat."), "fill-A and B")
+    app = opened("Compare", state=state, model=ids[0], text="A cat.")
+    app.selectbox(key="fill").select("A and B").run()
     assert ["".join(app.query_params[f"{name}_model"]) for name in "ab"] == [ids[0], "mini-bert"]
     app.selectbox(key="switches.B.scale").select("none").run()
     assert not app.exception
     assert ["".join(app.query_params[f"{name}_model"]) for name in "ab"] == ids
     assert "The link asks" not in said(app)
     (_, weights), (_, others), *_ = messages(app, "head")
-    place = {"layer": app.number_input(key="a_layer").value, "head": app.number_input(key="a_head").value}
+    place = {"layer": app.selectbox(key="a_layer").value, "head": app.selectbox(key="a_head").value}
     for id, drawn in zip(ids, (weights, others), strict=True):
         wanted = record(load(id), "A cat.").attention(**place)
         np.testing.assert_array_equal(drawn[: wanted.size].reshape(wanted.shape), wanted)

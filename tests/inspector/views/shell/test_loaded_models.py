@@ -9,17 +9,17 @@ import pytest
 import models
 from inspector.views.shell import loaded_models, variants
 from models import registry
-from tests.inspector.views.page import opened, said
+from tests.inspector.views.page import explained, opened, said
 
 
 def test_the_page_says_dtype_and_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "whose attention hands over its queries, keys and values. Its weights: float32 on cpu." in said(
+    assert "whose attention hands over its queries, keys and values. Its weights: float32 on cpu." in explained(
         opened(model="own-decoder", text="One.")
     )
     monkeypatch.setenv("HEADLIGHT_DTYPE", "bfloat16")
     app = opened(model="own-decoder", text="Two cats.")
     assert not app.exception
-    assert "Its weights: bfloat16 on cpu." in said(app)
+    assert "Its weights: bfloat16 on cpu." in explained(app)
     assert "Exact on this text" in said(app)
 
 

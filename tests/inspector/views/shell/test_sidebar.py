@@ -11,7 +11,18 @@ import pytest
 import inspector
 from inspector import examples, record
 from models import LoadedModel
-from tests.inspector.views.page import EXAMPLE, forget, message, opened, pressed, said, turned, typed, uploaded
+from tests.inspector.views.page import (
+    EXAMPLE,
+    explained,
+    forget,
+    message,
+    opened,
+    pressed,
+    said,
+    turned,
+    typed,
+    uploaded,
+)
 
 
 def test_an_example_replaces_the_text() -> None:
@@ -110,9 +121,9 @@ def test_what_a_recording_takes_is_said_and_that_one_over_the_budget_is_not_kept
 ) -> None:
     assert "it is not kept" not in said(opened())
     monkeypatch.setattr("inspector.views.shell.caching.CACHE_BYTES", 1000)
-    words = said(opened())
-    (taken,) = re.findall("; the recording takes (.*B)", words)
-    assert f"This recording takes {taken}, over the 1 kB of HEADLIGHT_CACHE_MB: it is not kept" in words
+    app = opened()
+    (taken,) = re.findall("The recording takes (.*?B)\\.", explained(app))
+    assert f"This recording takes {taken}, over the 1 kB of HEADLIGHT_CACHE_MB: it is not kept" in said(app)
 
 
 def test_a_model_opens_with_an_example_on_which_it_does_well_and_leaves_a_readers_text_alone() -> None:

@@ -12,8 +12,10 @@ def _page() -> None:
     """Show who read which text, on a page for models that guess."""
     import streamlit as st
 
-    from inspector.views.shell import stand_in
+    from inspector.sections.registry import PAGES
+    from inspector.views.shell import header, stand_in
 
+    header.draw(PAGES["what_if"], narrow=False)
     for name in ("pair", "target"):
         st.session_state.setdefault(name, "")
     can = lambda loaded: loaded.fills_masks  # noqa: E731
@@ -38,7 +40,8 @@ def test_a_model_that_can_is_shown_itself() -> None:
 def test_the_stand_in_reads_the_readers_text_and_is_chosen_with_a_click() -> None:
     app = opened(model="minilm", text="A cat.")
     assert app.code[0].value == "mini-bert | A cat. | True"
-    assert "**MiniLM&#44; the bundled BERT** guesses no hidden words, so you see **mini&#45;BERT" in said(app)
+    assert "**MiniLM** guesses no hidden words, so you see **mini&#45;BERT** on your text." in said(app)
+    assert "Model: **mini&#45;BERT" in said(app)
     assert app.session_state["model"] == "minilm"
     pressed(app, "choose stand-in")
     assert app.session_state["model"] == "mini-bert"

@@ -29,7 +29,7 @@ def test_every_field_is_in_the_panel_or_says_why_not() -> None:
 
 def test_two_sides_are_set_in_the_panel_and_stand_in_the_link() -> None:
     app = opened(state=OPEN, model="mini-bert", text=TEXT)
-    app.segmented_control(key="switches.group").set_value("Attention").run()
+    app.selectbox(key="switches.group").select("Attention").run()
     app.selectbox(key="switches.A.scale").select("none").run()
     app.selectbox(key="switches.B.shared_query_key").select(True).run()
     assert not app.exception
@@ -64,7 +64,7 @@ def test_switches_that_do_not_fit_are_a_sentence_and_the_last_model_stays() -> N
     app.selectbox(key="switches.A.head_size").select("full").run()
     assert "".join(app.query_params["model"]) == "mini-bert?heads=5&head_size=full&scale=none"
     assert "does not divide" not in said(app)
-    app.segmented_control(key="switches.group").set_value("Block").run()
+    app.selectbox(key="switches.group").select("Block").run()
     app.text_input(key="switches.B.norm_epsilon").set_value("**x**").run()
     assert "norm_epsilon is '**x**'; it must be a number" in [text.value for text in app.text]
     assert not app.exception
