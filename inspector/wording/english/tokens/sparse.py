@@ -10,12 +10,11 @@ SPARSE = "Sparse masks"
 RULE, OWN, TOKENS = "Rule", "My text's tokens", "Tokens (n)"
 SIDE, STEP, GLOBALS, CHUNK = "To each side (s)", "Every d-th", "Global tokens (g)", "Chunk (c)"
 BLOCK, RANDOM, SEED = "Block (b)", "Random blocks (r)", "Seed"
-CAUSAL_MASK, FULL_ATTENTION = "Causal mask", "Full attention"
-REASON, MASK_ALT = "reason (3 near, 2 global, 1 random)", "cells that the rule shows, beside full attention"
-REASONS = (
-    "3: seen as near (window, block or chunk); 2: seen by a global token, or as one; "
-    "1: a random block; 0: not seen, and never multiplied."
-)
+REASON, MASK_ALT = "reason", "cells that the rule shows, by the reason why"
+KINDS = ("not seen", "random", "global", "near")
+REASONS = "Near: in the window, block or chunk. Global: by a global token, or as one. The rest is never multiplied."
+REACH, LAYERS, REACH_ALT = "Layers to reach", "layers", "layers until each query can have heard of each key"
+REACHED = "Layers until a query can have heard of a key: grey cells never do. Framed: the first that take most."
 AXES = {
     "cells": "cells of a map",
     "pairs": "FLOPs of scores and mix, one layer",
@@ -25,6 +24,7 @@ LENGTH, SHARE = "tokens (n)", "share of n²"
 BY_LENGTH, COUNT = "Cost by length", "What to count"
 GROWTH_ALT = "Cost of each rule by the length of the text, on log axes"
 QUANTITIES = {"pairs": "Scores and mix", "flops": "A layer", "cells": "Cells"}
+NO_TEXT = "Without a text only cells are counted."
 NO_MODEL = "The model of this saved trace is not at hand, so only cells are counted."
 RULES = {
     "full": "Full",
@@ -53,24 +53,23 @@ def not_counted(reason: str) -> str:
     return f"Only cells are counted here: {reason}."
 
 
-def shown(*, rule: str, tokens: int, cells: int, needed: int | None, layers: int, model: str) -> str:
+def shown(*, rule: str, tokens: int, cells: int, needed: int | None, layers: int | None, model: str) -> str:
     """Say how many cells a rule leaves, and after how many layers every token reaches every token.
 
-    rule: a name of RULES. needed: layers until every token reaches every token, None for never. layers: the model's.
+    rule: a name of RULES. needed: layers until every token reaches every token, None for never. layers: the model's,
+    None without a model.
     """
-    return (
-        f"{RULES[rule]}: of {tokens:,} × {tokens:,} cells {cells:,} are seen "
-        f"({percent(cells / tokens**2)}), and {_reach(needed, layers=layers, model=model)}."
-    )
+    share = percent(cells / tokens**2)
+    return f"{RULES[rule]}: {share} of the cells are seen, {_reach(needed, layers=layers, model=model)}."
 
 
-def _reach(needed: int | None, *, layers: int, model: str) -> str:
+def _reach(needed: int | None, *, layers: int | None, model: str) -> str:
     if needed is None:
-        return "some tokens never hear of others, whatever the number of layers"
+        return "and some tokens never hear of others, whatever the number of layers"
     if needed == 1:
-        return "one layer lets every token reach every other"
-    enough = "has" if needed <= layers else "has only"
-    return f"it takes {needed} layers until every token can reach every other; {model} {enough} {layers}"
+        return "and one layer lets every token reach every other"
+    enough = "" if layers is None or needed <= layers else f", more than {model} has"
+    return f"and yet every token can reach every other in {needed} layers{enough}"
 
 
 def worth(*, saved: float, tenth: int | None, half: int | None, model: str) -> str:

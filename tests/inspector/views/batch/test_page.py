@@ -20,23 +20,25 @@ FILLED = "mini-bert?mask_fill=-5.0"
 
 def test_the_maps_of_each_layout_and_the_sections() -> None:
     app = opened("Batch", model="mini-bert")
-    assert "18 of 60 cells hold no text" in sentence(app)
+    assert "Text 0 has no padding to hide: each token sees 15 keys. Of the batch's 60 cells 30 % hold no text." in (
+        sentence(app)
+    )
+    app.selectbox(key="list row").set_value(1).run()
     (mask, seen), (weights, shares) = messages(app, "matrix")
     labels = mask["panels"][0]["columns"]
     assert labels == weights["panels"][0]["columns"]
-    assert labels.count("padding") == 11
+    assert labels[4:] == ["padding × 11"]
     assert set(seen) == {0, 1}
-    assert seen.reshape(15, 15)[:, 4:].sum() == 0 == shares.reshape(15, 15)[:, 4:].sum()
+    assert seen.reshape(4, 5)[:, 4].sum() == 0 == shares.reshape(4, 5)[:, 4].sum()
     assert numbers(app)["padding"] == "30 %"
-    app.segmented_control(key="layout").set_value("packed").run()
+    app.selectbox(key="layout").set_value("packed").run()
     (mask, seen), _ = messages(app, "matrix")
     assert seen.sum() == sum(length**2 for length in (15, 4, 10, 13))
     assert "(0)" in mask["panels"][0]["columns"][0]
     for section, words in {
-        "fills": "−10 leaves",
-        "packed": "equal the texts read alone",
-        "change": "no causal mask",
-        "cost": "times the FLOPs of the texts one by one",
+        "fills": "× 0 leaves",
+        "packed": "every packed text reads as it does alone",
+        "cost": "times the FLOPs of one by one",
     }.items():
         app.segmented_control(key="section").set_value(section).run()
         assert words in sentence(app)
@@ -46,13 +48,13 @@ def test_the_maps_of_each_layout_and_the_sections() -> None:
 
 
 def test_a_leaking_fill_is_said_on_the_page() -> None:
-    app = opened("Batch", model=FILLED)
-    assert "of its weight to padding: the mask leaks" in sentence(app)
+    app = opened("Batch", model=FILLED, row="1")
+    assert sentence(app).startswith("The mask leaks: each token of text 1 sees 4 keys, but layer 0, head 0 gives ")
     assert "A masked score is set to −5.00 before the softmax." in said(app)
-    _, (_, shares) = messages(app, "matrix")
-    assert float(numbers(app)["to padding"]) == pytest.approx(
-        float(shares.reshape(15, 15)[:4, 4:].sum(axis=1).mean()), rel=0.01
-    )
+    _, (weights, shares) = messages(app, "matrix")
+    given = shares.reshape(4, 5)[:, 4]
+    assert float(numbers(app)["to padding"]) == pytest.approx(float(given.mean()), rel=0.01)
+    assert weights["panels"][0]["named"] == [int(given.argmax()), 4]
 
 
 def test_a_saved_text_of_a_leaking_batch_is_told(tmp_path: Path) -> None:
