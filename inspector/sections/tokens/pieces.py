@@ -14,7 +14,7 @@ from inspector.plots.tokens import chips
 from inspector.sections import names
 from inspector.sections.section import Block, Figure, Mark, Note, Section, Sentence, Table
 from inspector.sections.tokens import corpus as corpora
-from inspector.text import cut, plain
+from inspector.text import plain
 from inspector.vocabularies import Corpus, CutText
 from inspector.wording import tokens as wording
 from models.config_facts import first_number, text_config
@@ -44,8 +44,8 @@ def answer(subject: Subject, *, corpus: tuple[str, ...], pieces: int) -> Iterato
     mine, blanks = short(loaded.card.id), " " in read.strip()
     compared = (CHARACTERS, mine)
     marks = tuple(Mark("ways", {"vocabulary": name, "position": 0}) for name in compared)
-    named = words.KINDS | {name: cut(names.base_name(_model(subject, id))) for name, id in ids.items()}
-    model = plain(named[mine])
+    named = words.KINDS | {name: words.shortened(names.base_name(_model(subject, id))) for name, id in ids.items()}
+    model = plain(names.base_name(loaded))
     yield Sentence(cutting(ways, mine, model=model), words.TERMS, marks)
     width = chips.NARROW if subject.narrow else chips.WIDE
     titles = {name: words.row(named[name], len(way)) for name, way in ways.items()}

@@ -29,6 +29,7 @@ COLUMNS = {
     "flops": "FLOPs of n²",
     "parameters": "embedding V·D",
 }
+LONGEST_NAME = 24  # letters of a model beside its row
 TERMS = ("token", "FLOPs")
 
 
@@ -40,6 +41,11 @@ def corpus_help(most: int) -> str:
 def pieces_help(least: int) -> str:
     """Say what the number of pieces means; least: how often a pair must stand."""
     return f"As many for BPE, WordPiece and unigram. Only pairs that stand {least} times or more are joined."
+
+
+def shortened(model: str) -> str:
+    """Name a model beside its row."""
+    return model if len(model) <= LONGEST_NAME else f"{model[: LONGEST_NAME - 1]}…"
 
 
 def row(name: str, tokens: int) -> str:

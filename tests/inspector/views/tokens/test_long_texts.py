@@ -66,4 +66,4 @@ def test_a_translator_is_told_which_models_can() -> None:
     app = opened("Tokens", model="translator", section="Ways to read a long text")
     assert "choose an encoder or a decoder to compare ways" in said(app)
     app = opened("Tokens", model="translator", section="Sparse masks")
-    assert "layers until every token can reach every other" in sentence(app)
+    assert "every token can reach every other in 2 layers" in sentence(app)

@@ -14,7 +14,7 @@ CORPUS = "low lower lowest new newer newest wide wider widest slow slower"
 def test_one_text_in_many_vocabularies() -> None:
     app = opened("Tokens", model="mini-bert", text="The cat sat on the mat because it was tired.")
     assert "mini-BERT cuts this one into 11 tokens, characters make 44." in unescape(sentence(app))
-    assert "The longer way has 16 times the attention cells. As whole words 30 % would be unknown." in unescape(
+    assert "The longer way has 16.0 times the attention cells. As whole words 30 % would be unknown." in unescape(
         sentence(app)
     )
     table = app.dataframe[0].value.set_index("way")
