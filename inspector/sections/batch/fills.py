@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PADDED: tuple[Layout, ...] = ("right", "left", "packed")
 MOST_PARAMETERS = 20_000_000  # of a model that is built anew for each fill
-NAMED = ("-inf", "x 0")  # fills of which the sentence speaks
+MUCH = 0.01  # of the weight: a fill that leaves so much is worth telling
 UNNAMED = 0.45  # opacity of the bars of the others
 SHADES = {"float32": "q", "bfloat16": "scores", "float16": "out"}
 PATTERNS = {"bfloat16": 1, "float16": 3}
@@ -74,14 +74,20 @@ def filling(table: pd.DataFrame, *, batch: Batch, before_scale: bool) -> str:
     packed = batch.layout == "packed"
     if batch.layout == "alone" or len(batch.texts) == 1 or not (packed or batch.padding):
         return words.NOTHING_LEAKS
-    plain = table[(table["dtype"] == "float32") & (table["problem"] == "")]
     wrong = table[table["problem"] != ""]
     return words.filling(
-        left={str(fill): float(leak) for fill, leak in zip(plain["fill"], plain["leak"], strict=True)},
+        left=told(table),
         problems=list(zip(wrong["fill"], wrong["dtype"], wrong["problem"], strict=True)),
         where=words.where(packed=packed),
         before_scale=before_scale,
     )
+
+
+def told(table: pd.DataFrame) -> dict[str, float]:
+    """Choose the fills that the sentence tells: the one that leaves nothing, and one that leaves much, in float32."""
+    plain = table[(table["dtype"] == "float32") & (table["problem"] == "")].set_index("fill")["leak"]
+    leaky = "x 0" if plain.get("x 0", 0.0) >= MUCH else "no mask"
+    return {fill: float(plain[fill]) for fill in ("-inf", leaky) if fill in plain}
 
 
 def drifting(table: pd.DataFrame, *, layout: Layout) -> str:
@@ -100,26 +106,26 @@ def drifting(table: pd.DataFrame, *, layout: Layout) -> str:
 
 def _marks(table: pd.DataFrame) -> tuple[Mark, ...]:
     """Mark the fills that the sentence names, in float32."""
-    plain = table[(table["dtype"] == "float32") & (table["problem"] == "")]
-    return tuple(
-        Mark("batch-leaks", {"fill": fill, "dtype": "float32"}) for fill in NAMED if fill in set(plain["fill"])
-    )
+    return tuple(Mark("batch-leaks", {"fill": fill, "dtype": "float32"}) for fill in told(table))
 
 
 def _chart(table: pd.DataFrame, where: str) -> Chart:
     """Lay out the leaks, a group of bars for each fill; what cannot be is named at its place: NaN, or an error."""
     fills = list(dict.fromkeys(table["fill"]))
-    told = [
-        number(leak) if not problem else problem.split(":")[0]
-        for leak, problem in zip(table["leak"], table["problem"], strict=True)
-    ]
+    named, numbers = (
+        told(table),
+        [
+            number(leak) if not problem else problem.split(":")[0]
+            for leak, problem in zip(table["leak"], table["problem"], strict=True)
+        ],
+    )
     largest = max(float(table["leak"].max(skipna=True)), 1e-3)
     return Chart(
         table.assign(
             place=[fills.index(fill) for fill in table["fill"]],
             leak=table["leak"].fillna(0),
-            told=told,
-            opacity=[1.0 if fill in NAMED else UNNAMED for fill in table["fill"]],
+            told=numbers,
+            opacity=[1.0 if fill in named else UNNAMED for fill in table["fill"]],
         ),
         "place",
         "leak",

@@ -17,6 +17,7 @@ from inspector.sections.batch.head import STREAM, Head, ask
 from inspector.sections.batch.together import Together
 from inspector.sections.picks import Listed, Option
 from inspector.sections.section import Block, Map, Mark, Note, Number, Numbers, Row, Sentence
+from inspector.text import named
 from inspector.wording import batch as words
 
 if TYPE_CHECKING:
@@ -41,9 +42,9 @@ def _seen(read: Together, layout: Layout, text: int, head: Head) -> Iterator[Blo
     batch, site = read.read(layout), head.site
     seen = batch.seen(text, layer=site.layer, head=head.head, stream=site.stream, call=site.call)
     shown = Shown.of(seen)
-    named = shown.leaking()
-    marks = () if named is None else (Mark("batch-weights", {"row": named[0], "column": named[1]}),)
-    yield Sentence(seeing(batch, seen, head=head.name), words.TERMS["seen"], marks)
+    cell = shown.leaking
+    marks = () if cell is None else (Mark("batch-weights", {"row": cell[0], "column": cell[1]}),)
+    yield Sentence(seeing(batch, seen, shown, head=head.name), words.TERMS["seen"], marks)
     code = (
         f"{read.code}batch = batches.read(loaded, texts, layout={layout!r})\n"
         f"seen = batch.seen({text}, {head.code})\nseen.mask, seen.weights"
@@ -63,7 +64,7 @@ def _seen(read: Together, layout: Layout, text: int, head: Head) -> Iterator[Blo
     weights = Map(
         "batch-weights",
         words.weights(head.name),
-        (replace(shown.panel(shown.weights), named=named),),
+        (replace(shown.panel(shown.weights), named=cell),),
         row_title="query",
         column_title="key",
         alt=words.WEIGHTS_ALT,
@@ -77,8 +78,12 @@ def _seen(read: Together, layout: Layout, text: int, head: Head) -> Iterator[Blo
     yield Note(" ".join(_about(read, batch, seen, head)))
 
 
-def seeing(batch: Batch, seen: HeadView, *, head: str) -> str:
-    """Say how much of a batch is padding, and what one text's tokens see in a head."""
+def seeing(batch: Batch, seen: HeadView, shown: Shown, *, head: str) -> str:
+    """Say how much of a batch is padding, and what one text's tokens see in a head; shown: of `seen`."""
+    leaking = None
+    if shown.leaking is not None:
+        row, column = shown.leaking
+        leaking = named(shown.rows, row), float(shown.weights[row, column])
     return words.seeing(
         layout=batch.layout,
         texts=len(batch.texts),
@@ -86,9 +91,9 @@ def seeing(batch: Batch, seen: HeadView, *, head: str) -> str:
         cells=batch.cells,
         padding=batch.padding,
         sources="cross" in batch.rows[0].trace.streams,
-        text=seen.text,
         keys=seen.keys_seen,
         hidden=int((seen.key_owner == PADDING).sum()),
+        leaking=leaking,
         to_padding=seen.to_padding,
         to_others=seen.to_others,
         head=head,
@@ -135,8 +140,9 @@ class Shown:
         beside = () if self.padding is None else (max(self.padding, 1),)
         return Panel(values, rows=self.rows, columns=self.columns, borders=beside if len(self.columns) > 1 else ())
 
+    @property
     def leaking(self) -> tuple[int, int] | None:
-        """Find the cell of the query that gives padding most; None where none gives any."""
+        """The cell of the query that gives padding most; None where none gives any."""
         if self.padding is None or not (given := self.weights[:, self.padding]).max() > words.ROUNDING:
             return None
         return int(given.argmax()), self.padding

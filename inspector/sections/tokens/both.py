@@ -67,8 +67,8 @@ def _both(
         decoder=decoder.name,
     )
     yield Sentence(said, words.TERMS, (Mark("alike-chart", {"sentence": nearest["sentence"]}),))
-    yield from map(Note, notes)
     yield Row((tuple(_similarities(encoder, found, alike)), tuple(written)))
+    yield from map(Note, notes)
     if filled:
         yield Paragraph(filled)
 

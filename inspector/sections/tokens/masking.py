@@ -51,8 +51,7 @@ def answer(subject: Subject, *, mask_rate: int, mask_seed: int) -> Iterator[Bloc
             lambda: masked_lm.shares(loaded, trace.encoding, rate=rate, seed=seed),
         )
     said = masking(drawn, model=plain(names.name(loaded)))
-    marks = tuple(Mark("mask-draw", {"position": one.position}) for one in drawn.chosen)
-    yield Sentence(said, words.TERMS, marks)
+    yield Sentence(said, words.TERMS, (Mark("mask-draw", {}),))
     code = f"{subject.code}from inspector import masked_lm\n\n"
     across = 4 if subject.narrow else 8 if subject.stacked else 14
     yield Figure(
@@ -152,6 +151,7 @@ def masking(drawn: MaskingDraw, *, model: str) -> str:
         none=(1 - drawn.rate) ** len(drawn.choosable),
         fates=[(one.token, one.fate, one.read) for one in drawn.chosen],
         right=drawn.right,
+        sure=drawn.chosen[0].guess.top[0][1],
         model=model,
     )
 

@@ -43,7 +43,7 @@ def answer(subject: Subject, *, corpus: tuple[str, ...], pieces: int) -> Iterato
         table = _costs(subject, ways)
     mine, blanks = short(loaded.card.id), " " in read.strip()
     compared = (CHARACTERS, mine)
-    marks = tuple(Mark("ways", {"vocabulary": name, "position": 0}) for name in compared)
+    marks = tuple(Mark("ways", {"vocabulary": name}) for name in compared)
     named = words.KINDS | {name: words.shortened(names.base_name(_model(subject, id))) for name, id in ids.items()}
     model = plain(names.base_name(loaded))
     yield Sentence(cutting(ways, mine, model=model), words.TERMS, marks)

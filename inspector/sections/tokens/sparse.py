@@ -136,13 +136,13 @@ def _masked(subject: Subject, *, rule: str, n: int | None = None, **set_to: int)
         saved = saving(shape, pattern, tokens)
         said = f"{said} {words.worth(saved=saved, tenth=tenth, half=half, model=name)}"
         sparse, full = (layer_flops(shape, one, tokens) for one in (pattern, Full()))
-        numbers += words.savings(sparse=sparse, full=full, saved=saved)
-    farthest = divmod(int(np.nanargmax(between)), tokens)
-    marks = (
-        Mark("sparse-reach", dict(zip(("row", "column"), farthest, strict=True))),
-        Mark("sparse-growth", {"pattern": rule, "tokens": tokens}),
-    )
-    yield Sentence(said, words.TERMS, marks)
+        numbers += words.savings(sparse=sparse, full=full, saved=saved, tenth=tenth)
+    marks = [Mark("sparse-growth", {"pattern": rule, "tokens": tokens})]
+    farthest = None
+    if needed is not None:
+        farthest = divmod(int(between.argmax()), tokens)
+        marks.append(Mark("sparse-reach", dict(zip(("row", "column"), farthest, strict=True))))
+    yield Sentence(said, words.TERMS, tuple(marks))
     yield Row((_map(pattern, rule, tokens=tokens, labels=labels), _reach(pattern, between, farthest, labels=labels)))
     yield Numbers(tuple(Number(*one) for one in numbers))
     yield Paragraph(words.formula(pattern, tokens))
@@ -193,7 +193,9 @@ def _map(pattern: Pattern, rule: str, *, tokens: int, labels: Sequence[Any]) -> 
     )
 
 
-def _reach(pattern: Pattern, between: NDArray[np.float32], farthest: tuple[int, int], *, labels: Sequence[Any]) -> Map:
+def _reach(
+    pattern: Pattern, between: NDArray[np.float32], farthest: tuple[int, int] | None, *, labels: Sequence[Any]
+) -> Map:
     """Draw how many layers each query needs to hear of each key."""
     return Map(
         "sparse-reach",

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from inspector.batches import Layout
-from inspector.text import number, signed, visible
-from inspector.wording.english.phrases import count_of, listed, percent
+from inspector.text import Named, number, signed, visible
+from inspector.wording.english.phrases import count_of, named, percent
 
 ASKS = "What to see of the batch"
 SEEN, LEAKS, PACKED, COST = "What each token sees", "Where a mask leaks", "Packed texts", "Time and memory"
@@ -76,31 +76,35 @@ def seeing(
     cells: int,
     padding: int,
     sources: bool,
-    text: int,
     keys: tuple[int, int],
     hidden: int,
+    leaking: tuple[Named, float] | None,
     to_padding: float,
     to_others: float,
     head: str,
 ) -> str:
-    """Say what the mask shows one text's tokens, and how much of the batch is padding.
+    """Say what the mask shows the chosen text's tokens, and how much of the batch is padding.
 
-    rows, cells, padding: of the batch; sources: the cells hold the sources of an encoder-decoder. text: the number of
-    the text; keys: the fewest and the most keys that a query of the text sees; hidden: the keys of padding in its row.
-    to_padding, to_others: the mean weight that the text's queries give to padding and to other texts in `head`,
-    "layer 1, head 7".
+    rows, cells, padding: of the batch; sources: the cells hold the sources of an encoder-decoder. keys: the fewest and
+    the most keys that a query of the text sees; hidden: the keys of padding in its row. leaking: the query that gives
+    padding most, and its weight, None where that is no more than rounding; to_padding, to_others: the mean weight of
+    the text's queries on padding and on other texts. All in `head`, "layer 1, head 7".
     """
     counts = f"{keys[1]}" if keys[0] == keys[1] else f"{keys[0]} to {keys[1]}"
-    sees = f"each token of text {text} sees {counts} key{'' if counts == '1' else 's'}"
-    leaks = {"padding": to_padding, "other texts": to_others}
-    if any(share > ROUNDING for share in leaks.values()):
-        sentence = f"The mask leaks: {sees}, but {head} {_given(layout, leaks)}."
+    sees = f"each token of this text sees {counts} key{'' if counts == '1' else 's'}"
+    if leaking is not None:
+        query, share = leaking
+        sentence = f"The mask leaks: in {head} {named(query)} gives {percent(share)} of its weight to padding."
+    elif to_others > ROUNDING:
+        sentence = f"The mask leaks: {head} gives {percent(to_others)} of this text's weight to other texts."
     elif layout == "packed":
-        sentence = f"The mask keeps packed texts apart: {sees}, and {head} {_given(layout, leaks)}."
+        sentence = (
+            f"The mask keeps packed texts apart: {sees}, and {head} gives {_nothing(to_others)} to the other texts."
+        )
     elif hidden:
-        sentence = f"The mask hides padding: {sees}, and {head} {_given(layout, leaks)}."
+        sentence = f"The mask hides padding: {sees}, and {head} gives {_nothing(to_padding)} to it."
     else:
-        sentence = f"Text {text} has no padding to hide: {sees.replace(f' of text {text}', '')}."
+        sentence = f"This text has no padding to hide: {sees.replace(' of this text', '')}."
     if layout == "alone":
         return f"{sentence} One by one, {count_of(texts, 'text')} take {count_of(rows, 'forward')}."
     if layout == "packed":
@@ -111,6 +115,10 @@ def seeing(
         return f"{sentence} {'The one text has' if texts == 1 else 'All texts have'} one length."
     whose = f"the sources' {cells} cells" if sources else f"the batch's {cells} cells"
     return f"{sentence} Of {whose} {percent(padding / cells)} hold no text."
+
+
+def _nothing(weight: float) -> str:
+    return "next to nothing" if weight else "nothing"
 
 
 MASK, SEES, MASK_KINDS = "The mask", "mask", ("masked", "seen")
@@ -198,17 +206,6 @@ def masking(fill: float | None, *, causal: bool, softmax: bool) -> str:
     return f"A masked score {how}.{both}"
 
 
-def _given(layout: Layout, places: Mapping[str, float]) -> str:
-    leaking = [f"{percent(share)} of its weight to {place}" for place, share in places.items() if share > ROUNDING]
-    if leaking:
-        return f"gives {listed(leaking)}"
-    tiny = [f"{number(share)} to {place}" for place, share in places.items() if share > 0]
-    if tiny:
-        return f"gives {listed(tiny)}, next to nothing"
-    other = {"alone": "anything else", "packed": "the other texts"}.get(layout, "padding")
-    return f"gives nothing to {other}"
-
-
 ORDERS = {"after": "Mask after the scale", "before": "Mask before the scale"}
 WAYS = {"filled": "Filled in", "added": "Added"}
 ORDER, WAY = "Order", "Way"
@@ -229,22 +226,21 @@ def filling(
 ) -> str:
     """Say what fills leave on padding, or on other texts.
 
-    left: the mean weight after each fill in float32, of those that give weights; problems: (fill, dtype, problem) of
-    the fills that give none.
+    left: the mean weight after the fills that are told; problems: (fill, dtype, problem) of the fills that give none.
     """
     order = "before the scale" if before_scale else "after the scale"
-    told = " and ".join(f"{FILLS[fill]} leaves {_left(left[fill])}" for fill in ("-inf", "x 0") if fill in left)
+    told = " and ".join(f"{FILLS[fill]} leaves {_left(leak)}" for fill, leak in left.items())
     sentence = f"Masked {order}, a score must end up far below all others: {told} of the weight on {where}."
     if not problems:
         return sentence
     if len(problems) > 1:
         return f"{sentence} Fills that raise an error or give NaN in half precision say so at their bars."
     ((fill, dtype, problem),) = problems
-    return f"{sentence} {FILLS[fill]} in {dtype} {'raises an error' if 'raises' in problem else 'gives NaN'}."
+    return f"{sentence} In {dtype} {FILLS[fill]} {'raises an error' if 'raises' in problem else 'gives NaN'}."
 
 
 def _left(leak: float) -> str:
-    return "nothing" if leak == 0 else _share(leak)
+    return "nothing" if leak == 0 else percent(leak)
 
 
 def weight_on(where: str, head: str) -> str:

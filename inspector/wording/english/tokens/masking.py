@@ -40,16 +40,17 @@ def masking(
     none: float,
     fates: Sequence[tuple[str, str, str]],
     right: int,
+    sure: float,
     model: str,
 ) -> str:
     """Say how the guesses of one draw fare, and what it chose.
 
     tokens: how many can be chosen; by_chance: False where chance chose none, and the first was taken; none: the share
     of draws in which chance chooses none. fates: (token, fate, token read in its place) of the chosen tokens. right:
-    how many of them the first guess has right.
+    how many of them the first guess has right; sure: the probability of the first one's guess.
     """
     chosen = len(fates)
-    only = "guesses the one" if right else "misses the one"
+    only = f"{'guesses' if right else 'misses'} the only one, at {percent(sure)}"
     guessed = only if chosen == 1 else f"guesses {right or 'none'} of {chosen}"
     sentence = f"BERT learns by guessing hidden words: here {model} {guessed}."
     told = f": {_fates(fates)}" if chosen <= _LISTED else ""

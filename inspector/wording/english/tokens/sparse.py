@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.long_texts import BigBird, Causal, Chunks, Dilated, Longformer, Pattern, Window
 from inspector.text import quantity
-from inspector.wording.english.phrases import percent
+from inspector.wording.english.phrases import count_of, percent
 
 SPARSE = "Sparse masks"
 RULE, OWN, TOKENS = "Rule", "My text's tokens", "Tokens (n)"
@@ -66,18 +66,17 @@ def shown(*, rule: str, tokens: int, cells: int, needed: int | None, layers: int
 def _reach(needed: int | None, *, layers: int | None, model: str) -> str:
     if needed is None:
         return "and some tokens never hear of others, whatever the number of layers"
-    if needed == 1:
-        return "and one layer lets every token reach every other"
     enough = "" if layers is None or needed <= layers else f", more than {model} has"
-    return f"and yet every token can reach every other in {needed} layers{enough}"
+    return f"and every token can reach every other in {count_of(needed, 'layer')}{enough}"
 
 
 def worth(*, saved: float, tenth: int | None, half: int | None, model: str) -> str:
     """Say from which lengths on a rule saves a tenth and half of a layer's FLOPs, None for never; saved: here."""
     if tenth is None:
         return f"It saves {model}'s layers nothing." if saved == 0 else "It never saves a tenth of a layer."
-    from_half = "never half" if half is None else f"half from {half:,}"
-    return f"It saves a tenth of a layer's FLOPs from {tenth:,} tokens on, {from_half}."
+    if half is None:
+        return f"It saves a tenth of a layer's FLOPs from {tenth:,} tokens on, and never half."
+    return f"It saves half of a layer's FLOPs from {half:,} tokens on."
 
 
 def numbers(
@@ -96,12 +95,13 @@ def numbers(
     ]
 
 
-def savings(*, sparse: int, full: int, saved: float) -> list[tuple[str, str, str]]:
-    """List what a rule saves of a layer: name, number, meaning; sparse, full: FLOPs."""
+def savings(*, sparse: int, full: int, saved: float, tenth: int | None) -> list[tuple[str, str, str]]:
+    """List what a rule saves of a layer: name, number, meaning; sparse, full: FLOPs; tenth: where it saves a tenth."""
+    from_tenth = "" if tenth is None else f" A tenth is saved from {tenth:,} tokens on."
     return [
         ("A layer", quantity(sparse, "FLOP"), "2nP + 2nF + 4HE · cells: a layer that computes the seen cells alone."),
         ("In full", quantity(full, "FLOP"), "The same layer with all n² cells."),
-        ("Saved", f"{100 * saved:.3g} %", "Share of the full layer's FLOPs at this length."),
+        ("Saved", f"{100 * saved:.3g} %", f"Share of the full layer's FLOPs at this length.{from_tenth}"),
     ]
 
 

@@ -13,7 +13,7 @@ from inspector.sections.batch.fills import drifting, filling
 from inspector.sections.batch.packed import packing
 from inspector.sections.batch.seen import Shown, seeing
 from inspector.wording.english import batch as words
-from tests.inspector.wording.said import NUMBER, PERCENT, is_number, is_percent
+from tests.inspector.wording.said import NUMBER, PERCENT, TOKEN, is_number, is_percent
 from tests.models.own_models import own
 
 TEXTS = ["the cat sat on the mat because it was tired", "a dog"]
@@ -23,19 +23,21 @@ TEXTS = ["the cat sat on the mat because it was tired", "a dog"]
 def test_a_leak_is_said_where_there_is_one(fill: float | str, leaks: bool) -> None:
     batch = batches.read(own("encoder", mask_fill=fill), TEXTS, layout="right")
     seen = batch.seen(1, layer=1, head=3)
-    said = seeing(batch, seen, head="layer 1, head 3")
-    assert "each token of text 1 sees 4 keys, " in said
+    shown = Shown.of(seen)
+    said = seeing(batch, seen, shown, head="layer 1, head 3")
     assert said.endswith(" Of the batch's 24 cells 33 % hold no text.")
-    assert said.startswith("The mask leaks: " if leaks else "The mask hides padding: ")
     if leaks:
-        told = re.search(rf"gives {PERCENT} of its weight to padding", said)
+        told = re.match(rf"The mask leaks: in layer 1, head 3 {TOKEN} gives {PERCENT} of its weight to padding\.", said)
         assert told
-        assert is_percent(told[1], seen.to_padding)
-    elif fill == -20.0:
-        assert "to padding, next to nothing" in said
-        assert 0 < seen.to_padding < 1e-5
+        given = shown.weights[:, shown.padding]
+        assert is_percent(told[2], given.max())
+        assert told[1].strip("`") == shown.rows[int(given.argmax())]
     else:
-        assert "layer 1, head 3 gives nothing to padding." in said
+        given = "next to nothing" if fill == -20.0 else "nothing"
+        hides = f"each token of this text sees 4 keys, and layer 1, head 3 gives {given} to it."
+        assert said.startswith(f"The mask hides padding: {hides}")
+        assert (given == "nothing") == (seen.to_padding == 0)
+        assert seen.to_padding < 1e-5
 
 
 def test_each_layout_is_told_as_it_is() -> None:
@@ -43,16 +45,18 @@ def test_each_layout_is_told_as_it_is() -> None:
     said = {}
     for layout in batches.LAYOUTS:
         batch = batches.read(loaded, TEXTS, layout=layout)
-        said[layout] = seeing(batch, batch.seen(1, layer=0, head=0), head="it")
-    sees = "each token of text 1 sees 1 to 3 keys, and it gives nothing to"
-    assert said["left"] == f"The mask hides padding: {sees} padding. Of the batch's 22 cells 36 % hold no text."
+        seen = batch.seen(1, layer=0, head=0)
+        said[layout] = seeing(batch, seen, Shown.of(seen), head="it")
+    sees = "each token of this text sees 1 to 3 keys, and it gives nothing to"
+    assert said["left"] == f"The mask hides padding: {sees} it. Of the batch's 22 cells 36 % hold no text."
     assert said["packed"] == (
-        f"The mask keeps packed texts apart: {sees} the other texts. The texts make one row of 14 cells."
+        f"The mask keeps packed texts apart: {sees} the others. The texts make one row of 14 cells."
     )
-    alone = "Text 1 has no padding to hide: each token sees 1 to 3 keys."
+    alone = "This text has no padding to hide: each token sees 1 to 3 keys."
     assert said["alone"] == f"{alone} One by one, 2 texts take 2 forwards."
     even = batches.read(loaded, ["a cat", "a dog"], layout="right")
-    assert seeing(even, even.seen(0, layer=0, head=0), head="it").endswith(" All texts have one length.")
+    seen = even.seen(0, layer=0, head=0)
+    assert seeing(even, seen, Shown.of(seen), head="it").endswith(" All texts have one length.")
     table = batches.leaks(even, layer=0, head=0)
     assert filling(table, batch=even, before_scale=False).startswith("Here is no padding")
 
@@ -62,7 +66,7 @@ def test_fills_packing_change_and_cost_are_told_with_their_numbers() -> None:
     batch, alone = (batches.read(loaded, TEXTS, layout=layout) for layout in ("right", "alone"))
     table = batches.leaks(batch, layer=0, head=0)
     said = filling(table, batch=batch, before_scale=False)
-    assert said.endswith(" −1e9 in float16 raises an error.")
+    assert said.endswith(" In float16 −1e9 raises an error.")
     leak = table.set_index(["fill", "dtype"])["leak"]
     told = re.search(rf"−∞ leaves nothing and × 0 leaves {PERCENT} of the weight on padding\.", said)
     assert told
@@ -117,7 +121,7 @@ def test_all_padding_is_one_column_with_its_whole_weight(layout: batches.Layout)
     np.testing.assert_allclose(shown.weights.sum(axis=1), 1, rtol=1e-6)
     assert shown.weights[:, shown.padding].mean() == pytest.approx(seen.to_padding, rel=1e-6)
     assert (shown.mask[:, shown.padding] == 0).all()
-    row, column = shown.leaking()
+    row, column = shown.leaking
     assert (shown.weights[row, column], column) == (shown.weights[:, shown.padding].max(), shown.padding)
     full = Shown.of(batch.seen(0, layer=1, head=3))
-    assert (full.padding, full.leaking()) == (None, None)
+    assert (full.padding, full.leaking) == (None, None)

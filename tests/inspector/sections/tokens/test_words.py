@@ -17,7 +17,7 @@ GOOD, POOR = Ranks(1.0, 4, 0.2, 0.9), Ranks(2.0, 1, 0.5, 0.6)
 
 def drawn(*fates: tuple[str, str, str], right: int, by_chance: bool = True) -> str:
     draw = {"rate": 0.15, "tokens": 12, "by_chance": by_chance, "none": 0.85**12}
-    return masking.masking(**draw, fates=fates, right=right, model="M")
+    return masking.masking(**draw, fates=fates, right=right, sure=0.61, model="M")
 
 
 def shares(away: float) -> str:
@@ -31,8 +31,11 @@ def rated(high: tuple[float, float] = (0.5, 0.6), *, differs: bool = True, train
 def test_a_draw_is_told_in_words() -> None:
     kept = ("a", "kept", "a")
     learns = "BERT learns by guessing hidden words: here M"
-    assert drawn(kept, right=1) == f"{learns} guesses the one. At 15 % chance chose it of 12 tokens: `a` stays."
-    assert drawn(kept, right=0).startswith(f"{learns} misses the one.")
+    assert (
+        drawn(kept, right=1)
+        == f"{learns} guesses the only one, at 61 %. At 15 % chance chose it of 12 tokens: `a` stays."
+    )
+    assert drawn(kept, right=0).startswith(f"{learns} misses the only one, at 61 %.")
     said = drawn(("a", "random", "b"), ("c", "kept", "c"), right=0)
     assert said == (
         f"{learns} guesses none of 2. At 15 % chance chose them of 12 tokens: `a` is read as `b` and `c` stays."

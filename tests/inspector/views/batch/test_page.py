@@ -20,7 +20,7 @@ FILLED = "mini-bert?mask_fill=-5.0"
 
 def test_the_maps_of_each_layout_and_the_sections() -> None:
     app = opened("Batch", model="mini-bert")
-    told = "each token of text 0 sees 13 keys, and layer 0, head 0 gives nothing to padding."
+    told = "each token of this text sees 13 keys, and layer 0, head 0 gives nothing to it."
     assert sentence(app) == f"The mask hides padding: {told} Of the batch's 60 cells 30 % hold no text."
     assert message(app, "matrix")[0]["panels"][0]["columns"][13:] == ["padding × 2"]
     app.selectbox(key="list row").set_value(1).run()
@@ -49,7 +49,7 @@ def test_the_maps_of_each_layout_and_the_sections() -> None:
 
 def test_a_leaking_fill_is_said_on_the_page() -> None:
     app = opened("Batch", model=FILLED, row="1")
-    assert sentence(app).startswith("The mask leaks: each token of text 1 sees 4 keys, but layer 0, head 0 gives ")
+    assert sentence(app).startswith("The mask leaks: in layer 0, head 0 `[SEP]` gives ")
     assert "A masked score is set to −5.00 before the softmax." in said(app)
     _, (weights, shares) = messages(app, "matrix")
     given = shares.reshape(4, 5)[:, 4]

@@ -15,7 +15,7 @@ from tests.inspector.views.page import message, messages, numbers, opened, said,
 def test_a_rule_beside_full_attention_and_its_numbers() -> None:
     app = opened("Tokens", model="mini-bert", section="Sparse masks")
     head = sentence(app)
-    assert "27 % of the cells are seen, and yet every token can reach every other in 2 layers." in head
+    assert "27 % of the cells are seen, and every token can reach every other in 2 layers." in head
     (header, values), (reach, layers) = messages(app, "matrix")
     assert header["kinds"] == ["not seen", "random", "global", "near"]
     assert (values.reshape(64, 64) == reasons(Longformer(8, 1), 64)).all()
@@ -26,7 +26,7 @@ def test_a_rule_beside_full_attention_and_its_numbers() -> None:
     assert "some tokens never hear of others" in sentence(app)
     assert "never half" in sentence(app)
     app.selectbox(key="rule").set_value("full").run()
-    assert "one layer lets every token reach every other" in sentence(app)
+    assert "every token can reach every other in 1 layer." in sentence(app)
     app.selectbox(key="rule").set_value("bigbird").run()
     app.number_input(key="n").set_value(96).run()
     assert "$R = 22$ random blocks in all" in said(app)
