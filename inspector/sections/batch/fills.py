@@ -112,13 +112,11 @@ def _marks(table: pd.DataFrame) -> tuple[Mark, ...]:
 def _chart(table: pd.DataFrame, where: str) -> Chart:
     """Lay out the leaks, a group of bars for each fill; what cannot be is named at its place: NaN, or an error."""
     fills = list(dict.fromkeys(table["fill"]))
-    named, numbers = (
-        told(table),
-        [
-            number(leak) if not problem else problem.split(":")[0]
-            for leak, problem in zip(table["leak"], table["problem"], strict=True)
-        ],
-    )
+    named = told(table)
+    numbers = [
+        number(leak) if not problem else problem.split(":")[0]
+        for leak, problem in zip(table["leak"], table["problem"], strict=True)
+    ]
     largest = max(float(table["leak"].max(skipna=True)), 1e-3)
     return Chart(
         table.assign(

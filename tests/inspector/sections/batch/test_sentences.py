@@ -50,7 +50,7 @@ def test_each_layout_is_told_as_it_is() -> None:
     sees = "each token of this text sees 1 to 3 keys, and it gives nothing to"
     assert said["left"] == f"The mask hides padding: {sees} it. Of the batch's 22 cells 36 % hold no text."
     assert said["packed"] == (
-        f"The mask keeps packed texts apart: {sees} the others. The texts make one row of 14 cells."
+        f"The mask keeps packed texts apart: {sees} the other texts. The texts make one row of 14 cells."
     )
     alone = "This text has no padding to hide: each token sees 1 to 3 keys."
     assert said["alone"] == f"{alone} One by one, 2 texts take 2 forwards."
