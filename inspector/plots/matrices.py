@@ -271,7 +271,7 @@ def _round_step(least: float) -> int:
 
 def _swatches(x: float, y: float, kinds: Sequence[str], *, size: float, mode: Mode) -> Iterator[Mark]:
     """Draw the colour of each kind of cell beside its words."""
-    colours = paint(np.arange(len(kinds))[:, None, None], mode=mode, top=len(kinds) - 1)
+    colours = paint(np.arange(len(kinds), dtype=np.float32)[:, None, None], mode=mode, top=len(kinds) - 1)
     for at, (kind, colour) in enumerate(zip(kinds, colours, strict=True)):
         top = y + at * 1.6 * size
         yield Cells(x, top, size, size, colour)
