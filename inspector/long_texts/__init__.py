@@ -25,7 +25,7 @@ from inspector.long_texts.patterns import (
     reasons,
     seen,
 )
-from inspector.long_texts.reach import layers_to_reach
+from inspector.long_texts.reach import layers_between, layers_to_reach
 from inspector.long_texts.reading import MOST, PaddingCost, ReadingComparison, compare, padded
 from inspector.long_texts.ways import NAMES, Name, Piece, ReadingWay, ways_for
 
@@ -52,6 +52,7 @@ __all__ = [
     "compare",
     "growth",
     "layer_flops",
+    "layers_between",
     "layers_to_reach",
     "padded",
     "pays_off",

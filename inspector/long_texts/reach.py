@@ -7,6 +7,7 @@ After k layers token j can have reached token i where A^k has a path: A_ij is 1 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.long_texts.patterns import Bools
 
@@ -33,6 +34,20 @@ def layers_to_reach(seen: Bools) -> int | None:
         if not farther.all():
             layers, reached = layers + 2**step, farther
     return layers + 1
+
+
+def layers_between(seen: Bools) -> NDArray[np.float32]:
+    """Count the layers until each query can have heard of each key, [n, n]; NaN where none are enough.
+
+    seen: boolean [n, n], in which each token sees itself.
+    """
+    layers = np.where(seen, np.float32(1), np.float32("nan"))
+    reached, count = seen, 1
+    while (farther := _after(seen, reached) & ~reached).any():
+        count += 1
+        layers[farther] = count
+        reached = reached | farther
+    return layers
 
 
 def _after(first: Bools, second: Bools) -> Bools:

@@ -73,11 +73,13 @@ def slide(
     top: float,
     diverging: bool = False,
     scale: Scale = "linear",
+    kinds: Sequence[str] = (),
     mode: Mode = "light",
 ) -> Scene:
     """Lay out matrices with a title, labels, axis titles and one colour bar from 0, or -top, to `top`.
 
-    Labels are as large as the cells let them be, and thinned where cells are smaller than letters.
+    Labels are as large as the cells let them be, and thinned where cells are smaller than letters. kinds: words for the
+    values 0, 1, 2, ..., each of which then has its colour in place of the bar.
     """
     heading = _HEADING + 18 if any(plot.title for plot in plots) and len(plots) > 1 else 0
     upper = _MARGIN + (_TITLE + 24 if title else 0) + heading + _AXIS + 8
@@ -99,6 +101,9 @@ def slide(
         marks.append(Text(x - 12, y - 12, row_title, _AXIS, muted, anchor="end"))
         left += across + _GAP
     bar = left - _GAP + 36
+    if kinds:
+        marks += _swatches(bar, y, kinds, size=_AXIS, mode=mode)
+        return Scene(WIDTH, HEIGHT, mode, marks)
     marks += _bar(bar, y, min(tallest, 320), quantity, size=_AXIS, mode=mode, scale=scale, top=top, diverging=diverging)
     return Scene(WIDTH, HEIGHT, mode, marks)
 
@@ -262,6 +267,16 @@ def _round_step(least: float) -> int:
     """Return the smallest of 1, 2, 5, 10, 20, ... that is `least` or more."""
     power: int = 10 ** math.floor(math.log10(max(least, 1)))
     return next(times * power for times in (1, 2, 5, 10) if times * power >= least)
+
+
+def _swatches(x: float, y: float, kinds: Sequence[str], *, size: float, mode: Mode) -> Iterator[Mark]:
+    """Draw the colour of each kind of cell beside its words."""
+    colours = paint(np.arange(len(kinds), dtype=np.float32)[:, None, None], mode=mode, top=len(kinds) - 1)
+    for at, (kind, colour) in enumerate(zip(kinds, colours, strict=True)):
+        top = y + at * 1.6 * size
+        yield Cells(x, top, size, size, colour)
+        yield Box(x, top, size, size, stroke=theme.MUTED[mode])
+        yield Text(x + 1.4 * size, top + 0.85 * size, kind, 0.8 * size)
 
 
 def _bar(

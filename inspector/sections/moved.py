@@ -40,6 +40,8 @@ MOVES = (
     Move("scores", {"section": "One head"}, "scores", {"section": "This head"}),
     Move("scores", {"section": "Importance"}, "what_if", {"part": "Leave each out"}),
     Move("positions", {"section": "The curves"}, "positions", {"section": "The table"}),
+    Move("batch", {"section": "One token changed"}, "tokens", {"section": "One token changed"}),
+    Move("tokens", {"section": "Long texts"}, "tokens", {"section": "Ways to read a long text"}),
 )
 
 

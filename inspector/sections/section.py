@@ -121,6 +121,7 @@ class Map:
     top: float | None = None
     diverging: bool = False
     scale: Scale = "linear"
+    kinds: Sequence[str] = ()
     code: str = ""
     sentence: str = ""
     note: str = ""
@@ -140,6 +141,7 @@ class Map:
             top=self.top,
             diverging=self.diverging,
             scale=self.scale,
+            kinds=self.kinds,
         )
 
 
@@ -368,7 +370,8 @@ class Section:
     page another model stands in for one that cannot. compares: it tells of `Subject.beside` too. long: it may show how
     far it is, with a Stop. folded: a part that is asked once a reader opens it; icon: beside its title, a name of
     Material Symbols. aside: in a wide window the choices stand left of the blocks, not above them. behind: the words of
-    a button that opens the choices. named: what a sentence over the part speaks of.
+    a button that opens the section's choices; those of parts that go on with it stand beside the button. named: what a
+    sentence over the part speaks of.
     """
 
     id: str

@@ -67,11 +67,15 @@ ASIDE = (1, 3)  # widths of the choices and of the blocks beside them
 
 
 class Top(NamedTuple):
-    """Places of a section: of its sentence, of texts that are typed, of the other choices, and of its blocks."""
+    """Places of a section: of its sentence, of texts that are typed, of the other choices, and of its blocks.
+
+    onward: of the choices of parts that go on with it.
+    """
 
     sentence: DeltaGenerator
     texts: DeltaGenerator
     choices: DeltaGenerator
+    onward: DeltaGenerator
     blocks: DeltaGenerator
 
 
@@ -209,7 +213,7 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
     if steps is not None:
         _play(section, subject, steps, within=around.within)
         return known
-    inner = Around(known, (section.id, *chosen.values()), top)
+    inner = Around(known, (section.id, *chosen.values()), top._replace(choices=top.onward))
     try:
         subject = replace(subject, beside=_beside(subject)) if section.compares else subject
         for block in _awaited(section, section.blocks(subject, **chosen)):
@@ -225,11 +229,17 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
 def _places(section: Section) -> Top:
     sentence_place = st.container()
     left, right = st.columns(ASIDE, gap="medium") if section.aside else (st, st)  # a place in an empty one has a gap
-    if section.behind:
-        left = left.popover(appearance.quiet(section.behind), icon=":material/edit_note:", type="tertiary")
-    texts = left.container()
-    choices = left.container(horizontal=True, vertical_alignment="bottom", gap="small")
-    return Top(sentence_place, texts, choices, right.container())
+    if not section.behind:
+        texts, row = left.container(), _row_of_choices(left)
+        return Top(sentence_place, texts, row, row, right.container())
+    row = _row_of_choices(left)
+    opened = row.popover(appearance.quiet(section.behind), icon=":material/edit_note:", type="tertiary")
+    return Top(sentence_place, opened.container(), _row_of_choices(opened), row, right.container())
+
+
+def _row_of_choices(place: Any) -> DeltaGenerator:
+    row: DeltaGenerator = place.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    return row
 
 
 def _awaited(section: Section, blocks: Iterator[Block]) -> Iterator[Block]:
@@ -308,6 +318,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
                 top=block.top,
                 diverging=block.diverging,
                 scale=block.scale,
+                kinds=block.kinds,
                 heading=block.heading,
                 sentence=block.sentence,
                 name=block.name or block.id,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,23 @@ def test_a_cell_is_named_kept_and_left_by_pointer_and_keyboard(tab):
     assert tab.locator(".kept").inner_text().startswith("query 3 ‘because’ → key 4 ‘a’")
     tab.keyboard.press("Escape")
     assert tab.locator(".kept").inner_text() == ""
+
+
+def test_kinds_of_cells_are_named_and_listed_beside_their_colours(tab):
+    values = np.array([[0, 1, 2, 0, 1]] * 4, dtype=np.float32)
+    kinds = ("not seen", "near", "global")
+    show(tab, "matrix", message(values, kinds=kinds))
+    assert tab.locator(".swatch").all_inner_texts() == list(kinds)
+    assert not tab.locator(".caption").is_visible()
+    stops = theme.SEQUENTIAL["light"]
+    for at in range(3):
+        shown = tab.locator(".swatch .colour").nth(at).evaluate("(box) => getComputedStyle(box).backgroundColor")
+        channels = [int(channel) for channel in re.findall(r"\d+", shown)]
+        assert_close(channels, colour(at, stops, 0, 2), relative=2 / 255, scale=255)
+    box = tab.locator(".plot").bounding_box()
+    tab.mouse.click(box["x"] + 2.5 / 5 * box["width"], box["y"] + 0.5 / 4 * box["height"])
+    frame(tab)
+    assert tab.locator(".kept").inner_text().splitlines()[1] == "weight global"
 
 
 def test_twins_have_one_size_one_height_and_one_cursor(tab):

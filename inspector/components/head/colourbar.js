@@ -9,10 +9,16 @@ export class ColourBar {
     this.canvas = element("canvas", "", { "aria-hidden": "true" });
     this.ticks = element("div", "ticks");
     this.caption = element("div", "caption");
-    this.box.append(this.canvas, this.ticks, this.caption);
+    this.swatches = element("div", "swatches");
+    this.box.append(this.swatches, this.canvas, this.ticks, this.caption);
   }
 
-  draw({ vmax, diverging, scale, quantity, words }, palette, length) {
+  draw({ vmax, diverging, scale, quantity, words, kinds }, palette, length) {
+    const listed = kinds?.length > 0;
+    for (const part of [this.canvas, this.ticks, this.caption]) part.hidden = listed;
+    const colour = (at) => palette.colours[Math.round((at / vmax) * (palette.colours.length - 1))];
+    this.swatches.replaceChildren(...(listed ? kinds.map((kind, at) => swatch(kind, colour(at))) : []));
+    if (listed) return;
     const { width, height } = sizeCanvas(this.canvas, length, 8);
     const image = new ImageData(width, height);
     const top = palette.colours.length - 1;
@@ -36,6 +42,15 @@ export class ColourBar {
     );
     this.caption.textContent = quantity + (words?.[scale] ?? `, ${scale === "sqrt" ? "square-root" : "linear"} scale`);
   }
+}
+
+/** A kind of cell by its colour: cells of whole numbers that stand for kinds have no scale. */
+function swatch(kind, pixel) {
+  const made = element("span", "swatch");
+  const box = element("span", "colour");
+  box.style.background = `rgb(${[0, 8, 16].map((shift) => (pixel >> shift) & 255).join(" ")})`;
+  made.append(box, kind);
+  return made;
 }
 
 /** The parts of a scale from 0 to `vmax` at which its numbers are round: `most` even parts of an end that is 1, 2 or 5

@@ -162,11 +162,12 @@ class Plot {
 
   brief(cell) {
     const value = this.matrix.at(cell.row, cell.column);
-    return Number.isNaN(value) ? "masked" : brief(value, this.header.diverging);
+    return Number.isNaN(value) ? "masked" : (this.header.kinds?.[value] ?? brief(value, this.header.diverging));
   }
 
   exact(cell) {
-    return this.matrix.exact(this.matrix.at(cell.row, cell.column));
+    const value = this.matrix.at(cell.row, cell.column);
+    return this.header.kinds?.[value] ?? this.matrix.exact(value);
   }
 }
 

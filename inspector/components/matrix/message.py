@@ -63,7 +63,8 @@ class MatrixMessage:
     row_title, column_title: the names of a row and a column ("query", "key"). quantity: the name of the values, in the
     singular. numbered: the axes whose labels are told with their number, as for tokens, which repeat. top: the end of
     the colour scale; the largest size of a value where None. diverging: the values are signed, from -top to top, zero
-    in the middle. picks: the host is told which cell the reader pins. words: the component's words in another language:
+    in the middle. kinds: words for the values 0, 1, 2, ..., which are then told and listed beside their colours. picks:
+    the host is told which cell the reader pins. words: the component's words in another language:
     "linear" and "sqrt" behind the quantity, "how_to" and "exactly". Raises ValueError for a top that is not finite and
     above 0, for no panel, and for more than two.
     """
@@ -76,6 +77,7 @@ class MatrixMessage:
     top: float | None = None
     diverging: bool = False
     scale: Scale = "linear"
+    kinds: Sequence[str] = ()
     picks: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
 
@@ -88,6 +90,8 @@ class MatrixMessage:
     @property
     def end(self) -> float:
         """The end of the colour scale."""
+        if self.kinds:
+            return len(self.kinds) - 1
         return self.top or max(panel.largest for panel in self.panels) or 1.0
 
     def to_bytes(self) -> bytes:
@@ -100,6 +104,7 @@ class MatrixMessage:
             "vmax": self.end,
             "diverging": self.diverging,
             "scale": self.scale,
+            "kinds": list(self.kinds),
             "picks": self.picks,
             "words": dict(self.words),
             "colours": stops(theme.DIVERGING if self.diverging else theme.SEQUENTIAL, odd=self.diverging),

@@ -30,5 +30,6 @@ def picture(message: MatrixMessage, *, title: str = "", mode: Mode) -> Scene:
         top=message.end,
         diverging=message.diverging,
         scale=message.scale,
+        kinds=message.kinds,
         mode=mode,
     )

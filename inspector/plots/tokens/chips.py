@@ -42,11 +42,14 @@ def units(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def ways(cut: Mapping[str, CutText], *, width: int = WIDE, mode: Mode = "light") -> go.Figure:
+def ways(
+    cut: Mapping[str, CutText], *, framed: Sequence[str] = (), width: int = WIDE, mode: Mode = "light"
+) -> go.Figure:
     """Draw one text in several vocabularies, a row each, so that a token stands under the characters that it holds.
 
-    cut: ways to cut the same text, by their names. An unknown token is a question mark in a dashed box. The text is
-    written in MOST_LINES lines at most, each of `width` units; `drawn` says how much of it that is.
+    cut: ways to cut the same text, by their names; framed: names of the rows that are framed. An unknown token is a
+    question mark in a dashed box. The text is written in MOST_LINES lines at most, each of `width` units; `drawn` says
+    how much of it that is.
     """
     text = next(iter(cut.values())).text
     lines = _lines(text, width)
@@ -58,7 +61,13 @@ def ways(cut: Mapping[str, CutText], *, width: int = WIDE, mode: Mode = "light")
             ticks[row] = name
             boxes += _of_line(way, row, first, last)
     longest = max(units(text[first:last]) for first, last in lines)
-    return _figure(boxes, ticks, width=max(longest, width // 2), title="One text, many vocabularies", mode=mode)
+    wide = max(longest, width // 2)
+    figure = _figure(boxes, ticks, width=wide, title="One text, many vocabularies", mode=mode)
+    for row, name in ticks.items():
+        if name in framed:
+            ends = {"x0": -_BEFORE - 0.1, "x1": wide + 0.2, "y0": row - 0.5, "y1": row + 0.5}
+            figure.add_shape(type="rect", **ends, line={"color": theme.TEXT[mode], "width": 1.5})
+    return figure
 
 
 def drawn(text: str, *, width: int) -> int:

@@ -580,7 +580,7 @@ LONG = Question(
     ),
     formula=r"n = <document>, \; n_{\max} = <limit>, \qquad \frac{nnz}{n^2}: \; <longformer>, \; <bigbird>",
     papers=(DEVLIN_2019, BELTAGY_2020, ZAHEER_2020),
-    see=PageLink("tokens", {"section": "Long texts"}),
+    see=PageLink("tokens", {"section": "Ways to read a long text"}),
     of=ENCODER,
 )
 

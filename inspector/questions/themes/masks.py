@@ -461,7 +461,7 @@ FUTURE = Question(
     ),
     formula=r"\max_{i < t} \left|\Delta h_i\right| = <before>, \qquad \max_{i > t} \left|\Delta h_i\right| = <after>",
     papers=(VASWANI_2017,),
-    see=PageLink("batch", {"section": "One token changed"}),
+    see=PageLink("tokens", {"section": "One token changed"}),
     of=DECODER,
 )
 
@@ -539,7 +539,7 @@ BERT = Question(
         "如果某个 BERT 中后面的 token 不能影响前面的 token，结论就被推翻。",
     ),
     papers=(DEVLIN_2019, VASWANI_2017),
-    see=PageLink("batch", {"section": "One token changed"}),
+    see=PageLink("tokens", {"section": "One token changed"}),
     of=ENCODER,
 )
 

@@ -10,14 +10,17 @@ from inspector.plots.chart import Chart
 from inspector.text import number
 
 
-def bars(values: Mapping[str, float], *, quantity: str, title: str) -> Chart:
-    """Lay out a number for each name; quantity: its name and unit."""
+def bars(values: Mapping[str, float], *, quantity: str, title: str, named: str = "") -> Chart:
+    """Lay out a number for each name; quantity: its name and unit; named: the bar of which the sentence speaks."""
     table = pd.DataFrame({"place": range(len(values)), "value": values.values(), "told": map(number, values.values())})
+    table["named"] = [name == named for name in values]
     return Chart(
         table,
         "place",
         "value",
         "bars",
+        each="named" if named else "",
+        parts={True: "attention", False: "residual"} if named else {},
         places=list(values),
         over="told",
         y_title=quantity,

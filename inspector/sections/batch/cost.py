@@ -35,7 +35,7 @@ def answer(read: Together) -> Iterator[Block]:
         table = table[table["layout"] != "packed"]
         code += '\ntable = table[table["layout"] != "packed"]'
     names = [words.LAYOUTS[layout] for layout in table["layout"]]
-    yield Sentence(costing(table, texts=len(lengths)), words.TERMS["cost"], (Mark("batch-flops", {"layout": "right"}),))
+    yield Sentence(costing(table), words.TERMS["cost"], (Mark("batch-flops", {"layout": "right"}),))
     yield Figure(
         "batch-flops",
         words.FLOPS,
@@ -43,6 +43,7 @@ def answer(read: Together) -> Iterator[Block]:
             dict(zip(names, (table["flops"] / 1e6).tolist(), strict=True)),
             quantity=words.FLOPS_AXIS,
             title=words.FLOPS_TITLE,
+            named=words.LAYOUTS["right"],
         ),
         words.FLOPS_ALT,
         code,
@@ -55,24 +56,21 @@ def answer(read: Together) -> Iterator[Block]:
     yield _clock(read)
 
 
-def costing(table: pd.DataFrame, *, texts: int) -> str:
+def costing(table: pd.DataFrame) -> str:
     """Say what the layouts cost; table: of `batches.work`, without "packed" where texts cannot be packed."""
     rows = table.set_index("layout")
-    packs = "packed" in rows.index
     alone = float(rows["flops"]["alone"])
     return words.costing(
-        texts=texts,
         cells=int(rows["cells"]["right"]),
         padding=float(rows["padding"]["right"]),
         padded=float(rows["flops"]["right"]) / alone,
-        packed=float(rows["flops"]["packed"]) / alone if packs else None,
-        pairs=int(rows["pairs"]["packed"]) if packs else 0,
-        needed=int(rows["needed"]["alone"]),
+        packed=float(rows["flops"]["packed"]) / alone if "packed" in rows.index else None,
     )
 
 
 def _formula(shape: LayerShape, table: pd.DataFrame, *, layers: int, encoder: bool) -> str:
-    padded = table.iloc[0]
+    padded, rows = table.iloc[0], table.set_index("layout")
+    packs = "packed" in rows.index
     return words.flops_formula(
         projections=shape.projection_parameters,
         ffn=shape.ffn_parameters,
@@ -82,6 +80,7 @@ def _formula(shape: LayerShape, table: pd.DataFrame, *, layers: int, encoder: bo
         rows=int(padded["rows"]),
         tokens=int(padded["columns"]),
         flops=int(padded["flops"]),
+        pairs=(int(rows["pairs"]["packed"]), int(rows["needed"]["alone"])) if packs else None,
     )
 
 

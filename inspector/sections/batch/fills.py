@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 PADDED: tuple[Layout, ...] = ("right", "left", "packed")
 MOST_PARAMETERS = 20_000_000  # of a model that is built anew for each fill
+MUCH = 0.01  # of the weight: a fill that leaves so much is worth telling
+UNNAMED = 0.45  # opacity of the bars of the others
 SHADES = {"float32": "q", "bfloat16": "scores", "float16": "out"}
 PATTERNS = {"bfloat16": 1, "float16": 3}
 
@@ -72,16 +74,20 @@ def filling(table: pd.DataFrame, *, batch: Batch, before_scale: bool) -> str:
     packed = batch.layout == "packed"
     if batch.layout == "alone" or len(batch.texts) == 1 or not (packed or batch.padding):
         return words.NOTHING_LEAKS
-    plain = table[(table["dtype"] == "float32") & (table["problem"] == "")]
-    leaks = [(str(fill), float(leak)) for fill, leak in zip(plain["fill"], plain["leak"], strict=True)]
     wrong = table[table["problem"] != ""]
     return words.filling(
-        without_leak=[fill for fill, leak in leaks if leak == 0],
-        left=[(fill, leak) for fill, leak in leaks if leak > 0],
+        left=told(table),
         problems=list(zip(wrong["fill"], wrong["dtype"], wrong["problem"], strict=True)),
         where=words.where(packed=packed),
         before_scale=before_scale,
     )
+
+
+def told(table: pd.DataFrame) -> dict[str, float]:
+    """Choose the fills that the sentence tells: the one that leaves nothing, and one that leaves much, in float32."""
+    plain = table[(table["dtype"] == "float32") & (table["problem"] == "")].set_index("fill")["leak"]
+    leaky = "x 0" if plain.get("x 0", 0.0) >= MUCH else "no mask"
+    return {fill: float(plain[fill]) for fill in ("-inf", leaky) if fill in plain}
 
 
 def drifting(table: pd.DataFrame, *, layout: Layout) -> str:
@@ -99,31 +105,33 @@ def drifting(table: pd.DataFrame, *, layout: Layout) -> str:
 
 
 def _marks(table: pd.DataFrame) -> tuple[Mark, ...]:
-    """Mark the fill that leaves most in float32."""
-    plain = table[(table["dtype"] == "float32") & (table["leak"] > 0)]
-    return (
-        ()
-        if plain.empty
-        else (Mark("batch-leaks", {"fill": plain.loc[plain["leak"].idxmax(), "fill"], "dtype": "float32"}),)
-    )
+    """Mark the fills that the sentence names, in float32."""
+    return tuple(Mark("batch-leaks", {"fill": fill, "dtype": "float32"}) for fill in told(table))
 
 
 def _chart(table: pd.DataFrame, where: str) -> Chart:
     """Lay out the leaks, a group of bars for each fill; what cannot be is named at its place: NaN, or an error."""
     fills = list(dict.fromkeys(table["fill"]))
-    told = [
+    named = told(table)
+    numbers = [
         number(leak) if not problem else problem.split(":")[0]
         for leak, problem in zip(table["leak"], table["problem"], strict=True)
     ]
     largest = max(float(table["leak"].max(skipna=True)), 1e-3)
     return Chart(
-        table.assign(place=[fills.index(fill) for fill in table["fill"]], leak=table["leak"].fillna(0), told=told),
+        table.assign(
+            place=[fills.index(fill) for fill in table["fill"]],
+            leak=table["leak"].fillna(0),
+            told=numbers,
+            opacity=[1.0 if fill in named else UNNAMED for fill in table["fill"]],
+        ),
         "place",
         "leak",
         "bars",
         by="dtype",
         parts=SHADES,
         styles=PATTERNS,
+        opacity="opacity",
         places=[words.FILLS[fill] for fill in fills],
         over="told",
         y_title=words.leaks_axis(where),
@@ -185,9 +193,15 @@ SECTION = together.section(
     words.LEAKS,
     answer,
     (
-        Option("padded", words.LAYOUT, lambda subject: {layout: words.LAYOUTS[layout] for layout in PADDED}),
-        Option("mask_order", words.ORDER, lambda subject: words.ORDERS),
-        Option("mask_way", words.WAY, lambda subject: words.WAYS),
+        Option(
+            "padded",
+            words.LAYOUT,
+            lambda subject: {layout: words.LAYOUTS[layout] for layout in PADDED},
+            look="list",
+            width=150,
+        ),
+        Option("mask_order", words.ORDER, lambda subject: words.ORDERS, look="list", width=210),
+        Option("mask_way", words.WAY, lambda subject: words.WAYS, look="list", width=110),
         STREAM,
     ),
 )

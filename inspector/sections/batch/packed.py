@@ -37,6 +37,7 @@ def answer(read: Together) -> Iterator[Block]:
             {name: 100 * float(one["relative"].mean()) for name, one in zip(CASES, tables, strict=True)},
             quantity=words.APART_AXIS,
             title=words.APART_TITLE,
+            named=words.WITHOUT_MASK,
         ),
         words.APART_ALT,
         f"import pandas as pd\n{read.code}{CODE.format(cases=CASES)}",

@@ -76,23 +76,27 @@ def section(
     picks: tuple[Pick, ...],
     parts: tuple[Section, ...] = (),
 ) -> Section:
-    """Make a section that asks for the texts and for `picks`; answer: takes a `Together`, and what was picked."""
+    """Make a section that asks for the texts and for `picks`; answer: takes a `Together`, and what was picked.
 
-    def answered(subject: Subject, *, texts: Sequence[str], **chosen: object) -> Iterator[Block]:
+    parts: those that the answer may yield.
+    """
+
+    def answered(subject: Subject, *, texts: Sequence[str]) -> Iterator[Block]:
         if len(texts) > MOST_TEXTS:
             yield Note(words.too_many(len(texts), read=MOST_TEXTS))
-        yield from answer(Together(subject, (subject.trace.text, *texts[:MOST_TEXTS])), **chosen)
+        read = Together(subject, (subject.trace.text, *texts[:MOST_TEXTS]))
+        yield part(f"batch-{id}", lambda subject, **chosen: answer(read, **chosen), picks)
 
     return Section(
         id,
         title,
         partial(told, answered),
-        (TEXTS, *picks),
+        (TEXTS,),
         about="model",
         needs_model=True,
         waits=words.READING,
-        parts=parts,
-        aside=True,
+        parts=(Section(f"batch-{id}", "", answer, picks), *parts),
+        behind=words.MORE,
     )
 
 

@@ -1,19 +1,15 @@
 """The page Tokens: how a text becomes tokens, what BERT learns from them, and what to do with a long one."""
 
-from inspector.sections.registry import Sections
-from inspector.sections.tokens import both, long, masking, merges, pieces, sparse, vector
+from inspector.sections.registry import Group, Sections
+from inspector.sections.tokens import both, changed, long, masking, merges, pieces, sparse, vector
 from inspector.wording import tokens as words
 
 PAGE = Sections(
     words.ASKS,
     (
-        pieces.SECTION,
-        merges.SECTION,
-        masking.SECTION,
-        vector.SECTION,
-        both.SECTION,
-        sparse.SECTION,
-        long.SECTION,
+        Group("tokens_pieces", words.PIECES, (pieces.SECTION, merges.SECTION)),
+        Group("tokens_bert", words.READING, (masking.SECTION, vector.SECTION, both.SECTION, changed.SECTION)),
+        Group("tokens_long", words.LONG, (long.SECTION, sparse.SECTION)),
     ),
     streams=lambda subject: (),
 )

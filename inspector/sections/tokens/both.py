@@ -1,25 +1,25 @@
-"""Understand and continue: one text in an encoder and in a decoder, and why the encoder does not write."""
+"""Understand and continue: one text in an encoder and in a decoder."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from inspector import batches, examples, generating, masked_lm, sentence_vectors
+import pandas as pd
+
+from inspector import examples, generating, masked_lm, sentence_vectors
 from inspector.generating import Decoding
-from inspector.plots import batches as draw_spread
 from inspector.plots.tokens import both as draw
 from inspector.sections import names
 from inspector.sections.picks import Count, Texts
-from inspector.sections.section import Block, Figure, Note, Paragraph, Row, Section, Sentence
-from inspector.text import named, plain
+from inspector.sections.section import Block, Figure, Mark, Note, Paragraph, Row, Section, Sentence
+from inspector.sections.tokens import readers
+from inspector.sections.tokens.readers import Reader
 from inspector.wording import tokens as wording
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     import models
     from inspector.generating import WrittenText
     from inspector.sections.subject import Subject
@@ -27,13 +27,9 @@ if TYPE_CHECKING:
 
 words = wording.both
 
-ENCODER, ENCODER_ZH, DECODER = "minilm", "mini-bert-zh", "mini-gpt"
 LONGEST, MOST = 400, 6  # characters and lines of the field
-BEGINNING = 500  # characters of the text that are read
 MOST_TOKENS = 256  # of the text, and of a sentence
-MOST_PARAMETERS = 300_000_000  # of a model that is run here without being asked
 NEW, FILLED = 24, 12  # tokens that are written
-ENDS = ".。!！?？…"
 EXAMPLES = {
     words.ENGLISH: "An exhausted kitten lay down on the rug.\nThe cat was hungry.\nA dog barked at the door.\n"
     "The bank raised its interest rates.",
@@ -41,97 +37,40 @@ EXAMPLES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Reader:
-    """A model and the text that it reads."""
-
-    loaded: models.LoadedModel
-    text: str
-
-    @property
-    def name(self) -> str:
-        """The model within a sentence."""
-        return plain(names.name(self.loaded))
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """The model and the text, which tell readers apart."""
-        return self.loaded.card.id, self.text
-
-    @property
-    def code(self) -> str:
-        """The Python lines that load the model and hold the text."""
-        return f"loaded, text = models.load({self.loaded.card.id!r}), {self.text!r}\n"
-
-    @property
-    def begun(self) -> str:
-        """The text without its last mark."""
-        return self.text.rstrip().rstrip(ENDS) or self.text
-
-
 def answer(subject: Subject) -> Iterator[Block]:
     """Yield the part with the field in the text's language."""
-    readers, notes = _readers(subject)
-    english = examples.reads(DECODER, readers[0].text)
+    both, notes = readers.both(subject)
+    english = examples.reads(readers.DECODER, both[0].text)
     field = FIELD if english else replace(FIELD, id="alike_zh", default=EXAMPLES[words.CHINESE])
 
     def read(subject: Subject, *, both_seed: int, **typed: tuple[str, ...]) -> Iterator[Block]:
-        return _both(subject, readers, notes, sentences=typed[field.id][:MOST], seed=both_seed)
+        return _both(subject, both, notes, sentences=typed[field.id][:MOST], seed=both_seed)
 
     yield replace(READ, answer=read, picks=(field, SEED))
 
 
 def _both(
-    subject: Subject, readers: tuple[Reader, Reader], notes: Sequence[str], *, sentences: tuple[str, ...], seed: int
+    subject: Subject, read_by: tuple[Reader, Reader], notes: Sequence[str], *, sentences: tuple[str, ...], seed: int
 ) -> Iterator[Block]:
-    """Yield the text understood and continued, and what a late token that is changed moves in each model."""
-    encoder, decoder = readers
+    """Yield the text understood and continued."""
+    encoder, decoder = read_by
     with names.told(words.READING, instead=words.READING_INSTEAD):
         found = _vectors(subject, encoder, sentences)
         written = list(_continued(subject, decoder, seed=seed))
-        changed = [_changed(subject, one) for one in readers]
         filled = _filled(subject, encoder.text)
-    cosines = found.cosines("mean")[0, 1:]
-    moves = (changed[0][1], changed[1][1])
-    named_both = {"encoder": encoder.name, "decoder": decoder.name}
-    yield Sentence(
-        words.both(cosine=float(cosines.max()), same=encoder.text == decoder.text, moves=moves, **named_both),
-        words.TERMS,
+    alike = similar(found)
+    nearest = alike.loc[alike["cosine"].idxmax()]
+    said = words.both(
+        cosine=float(nearest["cosine"]),
+        same=encoder.text == decoder.text,
+        encoder=encoder.name,
+        decoder=decoder.name,
     )
+    yield Sentence(said, words.TERMS, (Mark("alike-chart", {"sentence": nearest["sentence"]}),))
+    yield Row((tuple(_similarities(encoder, found, alike)), tuple(written)))
     yield from map(Note, notes)
-    yield Row((tuple(_similarities(encoder, found)), tuple(written)))
-    yield Paragraph(words.why(moves=moves, **named_both))
-    yield Row(tuple(figure for figure, _ in changed))
-    yield Note(words.MOVED)
     if filled:
         yield Paragraph(filled)
-
-
-def _readers(subject: Subject) -> tuple[tuple[Reader, Reader], list[str]]:
-    """Choose the sidebar's model in its part, and one of Headlight's in the other; with what is to be said of that."""
-    text, notes = subject.trace.text, []
-    if len(text) > BEGINNING:
-        text = text[:BEGINNING].rpartition(" ")[0] or text[:BEGINNING]
-        notes.append(words.beginning(len(text)))
-    english = examples.reads(DECODER, text)
-    chosen = subject.loaded
-    small = chosen is not None and sum(one.numel() for one in chosen.network.parameters()) <= MOST_PARAMETERS
-    encoder = decoder = None
-    if chosen is not None and small:
-        encoder = chosen if sentence_vectors.starts_with_cls(chosen, chosen.encode("a")) else None
-        decoder = chosen if chosen.shape == "decoder" and chosen.write is not None else None
-    if chosen is not None and encoder is None and decoder is None:
-        notes.append(words.neither(plain(chosen.card.title), small=small))
-    written = text
-    if decoder is None and not english:
-        written = examples.of(DECODER)
-        notes.append(words.ENGLISH_ALONE)
-    if encoder is not None and not english and (unknown := encoder.encode(text).unknown):
-        notes.append(words.not_known(plain(names.name(encoder)), unknown))
-        encoder = None
-    encoder = subject.load(ENCODER if english else ENCODER_ZH) if encoder is None else encoder
-    decoder = subject.load(DECODER) if decoder is None else decoder
-    return (Reader(encoder, text), Reader(decoder, written)), notes
 
 
 def _vectors(subject: Subject, one: Reader, sentences: tuple[str, ...]) -> SentenceVectors:
@@ -151,17 +90,24 @@ def _check(loaded: models.LoadedModel, text: str) -> None:
         raise ValueError(words.too_long(tokens, MOST_TOKENS, model=loaded.card.title))
 
 
-def _similarities(one: Reader, found: SentenceVectors) -> Iterator[Block]:
-    """Yield the cosine of each sentence with the text."""
+def similar(found: SentenceVectors) -> pd.DataFrame:
+    """Give the cosine of each sentence with the text, which is the first."""
     sentences = [trace.text for trace in found.traces[1:]]
+    return pd.DataFrame({"sentence": sentences, "cosine": found.cosines("mean")[0, 1:]})
+
+
+def _similarities(one: Reader, found: SentenceVectors, alike: pd.DataFrame) -> Iterator[Block]:
+    """Yield the cosine of each sentence with the text."""
+    sentences = alike["sentence"].tolist()
     yield Figure(
         "alike-chart",
         words.understood(one.name),
-        partial(draw.similarities, sentences, found.cosines("mean")[0, 1:]),
+        partial(draw.similarities, sentences, alike["cosine"].to_numpy()),
         words.ALIKE_ALT,
-        "import models\nfrom inspector import sentence_vectors\n\n"
-        f"{one.code}found = sentence_vectors.read(loaded, [text, *{sentences!r}])\n"
-        'table = found.cosines("mean")[0, 1:]',
+        "import pandas as pd\n\nimport models\nfrom inspector import sentence_vectors\n\n"
+        f"{one.code}sentences = {sentences!r}\nfound = sentence_vectors.read(loaded, [text, *sentences])\n"
+        'table = pd.DataFrame({"sentence": sentences, "cosine": found.cosines("mean")[0, 1:]})',
+        alike,
         name=f"alike-{one.loaded.card.id}",
     )
     if found.unknown:
@@ -191,47 +137,9 @@ def _write(one: Reader, how: Decoding) -> WrittenText:
     return generating.write(one.loaded, one.begun, how=how, new_tokens=min(NEW, room))
 
 
-def _changed(subject: Subject, one: Reader) -> tuple[Figure, words.TokenChange]:
-    """Change a late token, and draw how far each token's last hidden state moves."""
-    encoding = one.loaded.encode(one.text)
-    token = late_token(encoding.tokens, encoding.special)
-    table, put = subject.of_all(
-        ("late", subject.version, *one.key, token), lambda: batches.spread(one.loaded, one.text, token=token)
-    )
-    figure = Figure(
-        f"late-{one.loaded.card.id}",
-        "",
-        draw_spread.spread(table, changed=token),
-        words.moved_alt(one.loaded.card.id),
-        f"import models\nfrom inspector import batches\n\n{one.code}"
-        f"table, put = batches.spread(loaded, text, token={token})",
-        table,
-        sentence=f"**{one.name}**",
-    )
-    return figure, moved(table, token=token, put=put)
-
-
-def moved(table: pd.DataFrame, *, token: int, put: str) -> words.TokenChange:
-    """Read what a changed token moves before it; table: of `batches.spread`."""
-    before = table[table["position"] < token]
-    return words.TokenChange(
-        changed=named(list(table["token"]), token),
-        put=put,
-        before=None if before.empty else float(before["change"].mean()),
-        largest=0.0 if before.empty else float(before["largest"].max()),
-    )
-
-
-def late_token(tokens: Sequence[str], special: Sequence[bool]) -> int:
-    """Choose the last token of a text that is a word or a piece of a word; the last one where there is none."""
-    places = [at for at, added in enumerate(special) if not added]
-    written = [at for at in places if any(letter.isalnum() for letter in tokens[at])]
-    return (written or places)[-1]
-
-
 def _filled(subject: Subject, text: str) -> str:
-    """Say what a masked language model writes behind the text; "" where it has no room."""
-    one = Reader(subject.load("mini-bert" if examples.reads("mini-bert", text) else ENCODER_ZH), text)
+    """Say what a masked language model writes after the text; "" where it has no room."""
+    one = Reader(subject.load("mini-bert" if examples.reads("mini-bert", text) else readers.ENCODER_ZH), text)
     if len(one.loaded.encode(one.begun)) + FILLED > one.loaded.max_tokens:
         return ""
     found = subject.of_all(

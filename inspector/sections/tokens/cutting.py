@@ -15,7 +15,7 @@ from inspector.sections import names
 from inspector.sections.picks import Line
 from inspector.sections.section import Block, Figure, Note, Paragraph, Row, Table
 from inspector.sections.tokens import corpus as corpora
-from inspector.text import number
+from inspector.text import number, plain
 from inspector.vocabularies import Corpus
 from inspector.wording import tokens as wording
 
@@ -49,14 +49,15 @@ def answer(subject: Subject, *, word: str, corpus: Corpus, pieces: int) -> Itera
         trained = subject.of_all(("cutting", corpus.text, pieces), partial(_train, corpus, pieces))
     word = "".join(word.split()) or longest(corpus)
     vocabularies.checked(word, what="word")
+    wordpiece = subject.load(WORDPIECE)
     matched = vocabularies.longest_match(word, trained.wordpiece.get_vocab())
     yield Paragraph(
         words.matched(
             word,
             pieces=matched,
             bpe=[token.value for token in trained.bpe.model.tokenize(f"▁{word}")],
-            model=WORDPIECE,
-            by_model=subject.load(WORDPIECE).tokenizer.tokenize(word) or ["[UNK]"],
+            model=plain(names.base_name(wordpiece)),
+            by_model=wordpiece.tokenizer.tokenize(word) or ["[UNK]"],
         )
     )
     if "[UNK]" not in matched:

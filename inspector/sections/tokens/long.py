@@ -20,6 +20,7 @@ from inspector.sections.section import (
     Block,
     Figure,
     Map,
+    Mark,
     Note,
     Number,
     Numbers,
@@ -40,10 +41,9 @@ if TYPE_CHECKING:
 words = wording.long
 
 OWN = "own"
-EVERY = "every token"  # the points of the chosen way
 SMOOTH = 9  # tokens whose mean is drawn, so that the lines can be told apart
-DOTTED: tuple[Name, ...] = ("ends", "bigbird")
 FEWEST = 8  # tokens of a piece, special ones included
+TOLD = ["way", "reach", "dropped", "times", "cosine", "cut"]  # columns of the table that stands open
 WHOLE: tuple[Name, ...] = ("windows", "chunks")  # ways that read a text of any length
 
 
@@ -83,67 +83,72 @@ def _ways(subject: Subject, *, overlap: int, way: Name, read: Subject, page: str
     found = read.of_text(("long texts", piece, overlap), make)
     lengths = words.Lengths(len(trace.encoding), whole_length(trace), loaded.max_tokens, piece)
     name = plain(names.name(loaded))
-    yield Sentence(losing(found.table, lengths, model=name, text=_named(page)), words.TERMS)
+    said = losing(found.table, way, lengths, model=name, text=_named(page))
+    yield Sentence(said, words.TERMS, (Mark("long-cosines", {"way": way}),))
     code = _code(trace, page, piece=piece, overlap=overlap)
     yield Figure(
         "long-cosines",
         "",
         cosines(found.cosines, tokens=found.tokens, chosen=way),
         words.COSINES_ALT,
-        f"{code}table = found.cosines[{way!r}]",
+        f"import pandas as pd\n\n{code}table = pd.DataFrame(found.cosines)"
+        '.melt(ignore_index=False, var_name="way", value_name="cosine").rename_axis("position").reset_index()',
+        pd.DataFrame(found.cosines)
+        .melt(ignore_index=False, var_name="way", value_name="cosine")
+        .rename_axis("position")
+        .reset_index(),
+        note="" if page == OWN else words.source(_book_page(page)),
     )
     numbers = words.numbers(**kept(found.table, way))
     yield Numbers(tuple(Number(*one) for one in numbers), words.of_way(way))
-    yield Table("long-texts", lines(found, whole=lengths.whole, names=words.WAYS), words=words.COLUMNS, folded=False)
+    shown = lines(found, whole=lengths.whole, names=words.WAYS)
+    yield Table("long-texts", shown[TOLD], words=words.COLUMNS, folded=False)
+    yield Table("long-texts-all", shown, words.EVERY_NUMBER, words.COLUMNS)
     passes = found.table.set_index("way")["passes"]
     chunks = int(passes["chunks"])
-    yield Paragraph(
-        words.windows(
-            tokens=len(found.tokens),
-            room=piece - found.specials,
-            overlap=overlap,
-            passes=int(passes["windows"]),
-            chunks=chunks,
-        )
+    counted = words.windows(
+        tokens=len(found.tokens),
+        room=piece - found.specials,
+        overlap=overlap,
+        passes=int(passes["windows"]),
+        chunks=chunks,
     )
-    yield Note(words.ways(chunks=chunks, plain=found.plain, hidden=found.guessed or None))
+    how = (Paragraph(counted), Note(words.ways(chunks=chunks, plain=found.plain, hidden=found.guessed or None)))
+    yield replace(HOW, answer=lambda subject: iter(how))
     yield _cut(found, trace, way, code)
     yield _padding(read, piece=piece)
 
 
 def cosines(values: Mapping[Name, NDArray[np.float64]], *, tokens: Sequence[str], chosen: Name) -> Chart:
-    """Draw each way's cosine with full attention by position, the mean of SMOOTH tokens; the chosen way by token too.
+    """Draw the chosen way's cosine with full attention by position, the mean of SMOOTH tokens, the others in grey.
 
     values: [n] for each way, NaN where a token is dropped, which leaves a gap.
     """
-    series = []
-    for way, found in values.items():
-        by_token = pd.DataFrame({"position": range(len(found)), "token": tokens, "way": way, "opacity": 0.8})
-        if way == chosen:
-            by_token["opacity"] = 1.0
-            series.append(by_token.assign(cosine=found, way=EVERY, opacity=0.55))
-        series.append(by_token.assign(cosine=smoothed(found)))
-    colours = {way: f"heads {at}" if at < 6 else "muted" for at, way in enumerate(values)}
+    series = [
+        pd.DataFrame({"position": range(len(found)), "token": tokens, "way": way, "cosine": smoothed(found)}).assign(
+            named=words.WAYS[way], opacity=1.0 if way == chosen else 0.5
+        )
+        for way, found in sorted(values.items(), key=lambda item: item[0] == chosen)  # the chosen one above the others
+    ]
+    others = [way for way in values if way != chosen]
+    listed = dict.fromkeys(others, "") | dict.fromkeys(others[:1], words.OTHER_WAYS)
     return Chart(
         pd.concat(series),
         "position",
         "cosine",
         "curves",
         by="way",
-        names={**words.WAYS, EVERY: ""},
-        parts={**colours, EVERY: colours[chosen]},
-        styles=dict.fromkeys(DOTTED, 2),
-        marks={EVERY: "points"},
-        sizes={**dict.fromkeys(values, 1.6), chosen: 3.5, EVERY: 3.5},
+        names={**words.WAYS, **listed},
+        parts={**dict.fromkeys(values, "muted"), chosen: "attention"},
+        sizes={**dict.fromkeys(values, 1.2), chosen: 3.5},
         opacity="opacity",
-        hover={"token": ""},
+        hover={"token": "", "named": ""},
         x_title=words.TOKEN,
         y_title=words.smoothed(SMOOTH),
         title=words.COSINES,
         x_range=(-1, len(tokens)),
         y_format=".2~f",
-        below=True,
-        height=400,
+        height=380,
     )
 
 
@@ -192,12 +197,11 @@ def _padding(read: Subject, *, piece: int) -> Paragraph | Note:
     return Paragraph(words.padding(found), words.PADDING)
 
 
-def losing(table: pd.DataFrame, lengths: words.Lengths, *, model: str, text: str) -> str:
-    """Say how far the model reads at once, and what each way keeps; table: of `compare`."""
-    rows = table.set_index("way")
-    windows, chunks = ((float(rows["cosine"][name]), float(rows["vector"][name])) for name in WHOLE)
-    dropped = float(rows["dropped"]["first"])
-    return words.losing(lengths, windows=windows, chunks=chunks, dropped=dropped, model=model, text=text)
+def losing(table: pd.DataFrame, way: Name, lengths: words.Lengths, *, model: str, text: str) -> str:
+    """Say what a way keeps, and how far the model reads at once; table: of `compare`."""
+    row = table.set_index("way").loc[way]
+    cosine, dropped = float(row["cosine"]), float(row["dropped"])
+    return words.losing(way, lengths, cosine=cosine, dropped=dropped, model=model, text=text)
 
 
 def kept(table: pd.DataFrame, way: Name) -> dict[str, float]:
@@ -278,15 +282,23 @@ PIECE = Count(
     "piece", words.PIECE, lambda subject: subject.model.max_tokens, lambda subject: FEWEST, help=words.PIECE_HELP
 )
 OVERLAP = Count("overlap", words.OVERLAP, lambda subject: 0, lambda subject: 0, width=160)
-WAY = Option("way", words.WAY, lambda subject: {name: words.WAYS[name] for name in NAMES}, lambda subject: "windows")
+WAY = Option(
+    "way",
+    words.WAY,
+    lambda subject: {name: words.WAYS[name] for name in NAMES},
+    lambda subject: "windows",
+    look="list",
+    width=190,
+)
+HOW = Section("long_how", words.HOW, lambda subject: iter(()), folded=True)
 PIECES = Section("pieces", "", _pieces, (PIECE,))
 WAYS = Section("ways", "", _ways, (OVERLAP, WAY))
 SECTION = Section(
     "long",
     words.LONG,
     answer,
-    (Option("page", words.TEXT, lambda subject: words.TEXTS, _first_page),),
+    (Option("page", words.TEXT, lambda subject: words.TEXTS, _first_page, look="list", width=200),),
     needs_model=True,
     long=True,
-    parts=(PIECES, WAYS),
+    parts=(PIECES, WAYS, HOW),
 )

@@ -50,23 +50,24 @@ def answer(subject: Subject, *, mask_rate: int, mask_seed: int) -> Iterator[Bloc
             ("mask shares", rate, seed),
             lambda: masked_lm.shares(loaded, trace.encoding, rate=rate, seed=seed),
         )
-    said = masking(drawn)
-    yield Sentence(said, words.TERMS, (Mark("mask-draw", {"position": drawn.chosen[0].position}),))
+    said = masking(drawn, model=plain(names.name(loaded)))
+    yield Sentence(said, words.TERMS, (Mark("mask-draw", {}),))
     code = f"{subject.code}from inspector import masked_lm\n\n"
     across = 4 if subject.narrow else 8 if subject.stacked else 14
     yield Figure(
         "mask-draw",
         "",
         partial(draw.draw, drawn, across=across),
-        said.replace("`", ""),
+        words.DRAWN_ALT,
         f"{code}table = masked_lm.draw(loaded, trace, rate={rate}, seed={seed}).table",
         drawn.table,
         name=f"masking-{loaded.card.id}",
     )
     if len(drawn.tokens) > draw.MOST:
         yield Note(words.drawn_of(draw.MOST, len(drawn.tokens)))
-    yield Paragraph(shares(counted))
-    yield Note(words.rule(rate, draws=masked_lm.DRAWS, seed=seed))
+    yield Note(words.FRAMES)
+    told = (Paragraph(shares(counted)), Note(words.rule(rate, draws=masked_lm.DRAWS, seed=seed)))
+    yield replace(RULE, answer=lambda subject: iter(told))
     yield Paragraph("", words.BY_RATE)
     if masked_lm.work(loaded, trace.encoding) > AT_ONCE:
         yield Ask("mask-rates", words.AT_EVERY_RATE, words.ASK)
@@ -80,7 +81,7 @@ def answer(subject: Subject, *, mask_rate: int, mask_seed: int) -> Iterator[Bloc
 
     table = subject.of_text(("masking by rate", seed), make)
     trained = masked_lm.trained_rate(loaded)
-    yield Paragraph(rated(table, trained=trained, model=plain(names.name(subject.model))))
+    yield Paragraph(rated(table, trained=trained, model=plain(names.name(loaded))))
     code += f"table = masked_lm.by_rate(loaded, trace.encoding, seed={seed})"
     accuracy = replace(
         by_rate(table, words.GUESSES, trained=trained),
@@ -141,7 +142,7 @@ def by_rate(table: pd.DataFrame, names: Mapping[str, str], *, trained: float | N
     )
 
 
-def masking(drawn: MaskingDraw) -> str:
+def masking(drawn: MaskingDraw, *, model: str) -> str:
     """Say what one draw chose, and how the guesses fare."""
     return words.masking(
         rate=drawn.rate,
@@ -150,6 +151,8 @@ def masking(drawn: MaskingDraw) -> str:
         none=(1 - drawn.rate) ** len(drawn.choosable),
         fates=[(one.token, one.fate, one.read) for one in drawn.chosen],
         right=drawn.right,
+        sure=drawn.chosen[0].guess.top[0][1],
+        model=model,
     )
 
 
@@ -187,6 +190,7 @@ def pooled(table: pd.DataFrame, fate: str) -> float:
     return float((rows["top1"] * rows["count"]).sum() / total) if total else float("nan")
 
 
+RULE = Section("mask_rule", words.RULE, lambda subject: iter(()), folded=True)
 SECTION = Section(
     "masking",
     words.MASKING,
@@ -197,5 +201,6 @@ SECTION = Section(
     ),
     needs_model=True,
     long=True,
+    parts=(RULE,),
     need=Need(words.CANNOT, lambda loaded: loaded.fills_masks, ("mini-bert", "mini-bert-zh")),
 )

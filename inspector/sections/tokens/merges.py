@@ -18,7 +18,7 @@ from inspector.sections.picks import Step
 from inspector.sections.section import Block, Figure, Mark, Note, Row, Section, Sentence, Table
 from inspector.sections.tokens import corpus as corpora
 from inspector.sections.tokens import cutting
-from inspector.vocabularies import RULES, Corpus, LearnedMerges, Rule
+from inspector.vocabularies import Corpus, LearnedMerges, Rule
 from inspector.wording import tokens as wording
 
 if TYPE_CHECKING:
@@ -149,18 +149,14 @@ def pairs(learned: LearnedMerges, step: int) -> pd.DataFrame:
 def merging(learned: LearnedMerges, step: int, *, table: pd.DataFrame) -> str:
     """Say what merge number `step` joins; table: of `pairs`."""
     merge = learned.merges[step - 1]
-    others = {rule: str(table["piece"][table[rule].idxmax()]) for rule in RULES if rule != learned.rule}
     return words.merging(
         step=step,
-        merges=len(learned.merges),
         pair=merge.pair,
         piece=merge.piece,
         count=merge.count,
-        tied=int((table["count"] == merge.count).sum()),
         first=learned.lengths()[0],
         symbols=merge.symbols,
-        by_ratio=others["ratio"],
-        by_gain=others["gain"],
+        by_gain=str(table["piece"][table["gain"].idxmax()]),
     )
 
 

@@ -14,6 +14,7 @@ from inspector.plots.tokens import chips
 from inspector.sections import names
 from inspector.sections.section import Block, Figure, Mark, Note, Section, Sentence, Table
 from inspector.sections.tokens import corpus as corpora
+from inspector.text import plain
 from inspector.vocabularies import Corpus, CutText
 from inspector.wording import tokens as wording
 from models.config_facts import first_number, text_config
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 words = wording.pieces
 
+CHARACTERS = "characters"  # a way that needs no vocabulary
 OTHERS = ("minilm", "mini-bert", "mini-gpt", "translator", "mini-bert-zh")
 """The models whose vocabularies stand beside the sidebar's, but for those that share its vocabulary."""
 
@@ -40,28 +42,29 @@ def answer(subject: Subject, *, corpus: tuple[str, ...], pieces: int) -> Iterato
         ways = _ways(subject, read, learned, pieces=pieces, ids=ids)
         table = _costs(subject, ways)
     mine, blanks = short(loaded.card.id), " " in read.strip()
-    yield Sentence(
-        cutting(ways, model=mine, blanks=blanks), words.TERMS, (Mark("ways", {"vocabulary": mine, "position": 0}),)
-    )
+    compared = (CHARACTERS, mine)
+    marks = tuple(Mark("ways", {"vocabulary": name}) for name in compared)
+    named = words.KINDS | {name: words.shortened(names.base_name(_model(subject, id))) for name, id in ids.items()}
+    model = plain(names.base_name(loaded))
+    yield Sentence(cutting(ways, mine, model=model), words.TERMS, marks)
     width = chips.NARROW if subject.narrow else chips.WIDE
-    rows = {words.row(words.KINDS.get(name, name), len(way)): way for name, way in ways.items()}
+    titles = {name: words.row(named[name], len(way)) for name, way in ways.items()}
+    rows = {titles[name]: way for name, way in ways.items()}
     yield Figure(
         "ways",
         "",
-        partial(chips.ways, rows, width=width),
+        partial(chips.ways, rows, framed=[titles[name] for name in compared], width=width),
         words.WAYS_ALT,
         _code(read, learned, pieces=pieces, ids=ids),
         vocabularies.tokens(ways),
+        note=words.READ_SO,
         name="vocabularies",
     )
     if len(text) > len(read):
         yield Note(words.cut_of(len(read), len(text)))
     if (shown := chips.drawn(read, width=width)) < len(read):
         yield Note(words.drawn_of(shown, len(read)))
-    yield Note(words.explained(model=mine, pieces=pieces, blanks=blanks))
-    told = table.assign(
-        way=[words.KINDS.get(way, way) for way in table["way"]], unknown_share=100 * table["unknown_share"]
-    )
+    told = table.assign(way=[named[way] for way in table["way"]], unknown_share=100 * table["unknown_share"])
     yield Table(
         "tokens-by-vocabulary",
         told.drop(columns="unknown"),
@@ -69,10 +72,11 @@ def answer(subject: Subject, *, corpus: tuple[str, ...], pieces: int) -> Iterato
         folded=False,
         height=35 * (len(table) + 1) + 3,
     )
+    yield Note(words.explained(model=model, pieces=pieces, blanks=blanks))
     own = table.set_index("way").loc[mine]
     yield Note(
         words.trade_off(
-            model=mine,
+            model=model,
             width=_width(loaded),
             tokens=int(own["tokens"]),
             shortest=int(table["tokens"].min()),
@@ -83,18 +87,14 @@ def answer(subject: Subject, *, corpus: tuple[str, ...], pieces: int) -> Iterato
     )
 
 
-def cutting(ways: Mapping[str, CutText], *, model: str, blanks: bool) -> str:
-    """Say how long the text is in each vocabulary; the ways hold "characters", "words", and the model's by its name."""
-    three = [ways["characters"], ways["words"], ways[model]]
-    characters, as_words, pieces = lengths = list(map(len, three))
-    letters, whole, parts = (way.unknown / len(way) for way in three)
+def cutting(ways: Mapping[str, CutText], mine: str, *, model: str) -> str:
+    """Say how long the text is in characters and in a model's pieces; mine: its way among the others."""
+    as_words, as_pieces = ways["words"], ways[mine]
+    lengths = (len(ways[CHARACTERS]), len(as_pieces))
     return words.cutting(
-        characters=characters,
-        words=as_words,
-        pieces=pieces,
-        unknown=(letters, whole, parts),
-        vocabulary=three[2].vocabulary,
-        blanks=blanks,
+        characters=lengths[0],
+        pieces=lengths[1],
+        unknown=(as_words.unknown / len(as_words), as_pieces.unknown / len(as_pieces)),
         times=(max(lengths) / min(lengths)) ** 2,
         model=model,
     )
@@ -119,9 +119,13 @@ def _ways(subject: Subject, text: str, corpus: Corpus, *, pieces: int, ids: Mapp
 
     ways = dict(subject.of_all(("vocabularies", text, corpus.text, pieces), learned))
     for name, id in ids.items():
-        loaded = subject.model if id == subject.model.card.id else subject.load(id)
-        ways[name] = subject.of_model(("vocabulary", id, text), partial(vocabularies.by_model, loaded.tokenizer, text))
+        tokenizer = _model(subject, id).tokenizer
+        ways[name] = subject.of_model(("vocabulary", id, text), partial(vocabularies.by_model, tokenizer, text))
     return ways
+
+
+def _model(subject: Subject, id: str) -> models.LoadedModel:
+    return subject.model if id == subject.model.card.id else subject.load(id)
 
 
 def _others(subject: Subject) -> list[str]:
@@ -177,4 +181,6 @@ def _code(text: str, corpus: Corpus, *, pieces: int, ids: Mapping[str, str]) -> 
     )
 
 
-SECTION = Section("pieces", words.PIECES, answer, (corpora.CORPUS, corpora.PIECES), needs_model=True, aside=True)
+SECTION = Section(
+    "pieces", words.PIECES, answer, (corpora.CORPUS, corpora.PIECES), needs_model=True, behind=words.CORPUS
+)

@@ -22,7 +22,7 @@ from inspector.long_texts import (
     Window,
     growth,
     layer_flops,
-    layers_to_reach,
+    layers_between,
     pays_off,
     reasons,
     saving,
@@ -40,6 +40,7 @@ from inspector.sections.section import (
     Number,
     Numbers,
     Paragraph,
+    Row,
     Section,
     Sentence,
 )
@@ -47,6 +48,8 @@ from inspector.text import plain
 from inspector.wording import tokens as wording
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from inspector.costs.clock import LayerShape
     from inspector.long_texts import Pattern
     from inspector.sections.subject import Subject
@@ -93,26 +96,28 @@ class Sizes:
 
 def answer(subject: Subject, *, rule: str, own_tokens: bool) -> Iterator[Block]:
     """Yield the part with the choices of the rule."""
+    own_tokens &= subject.recording is not None
     picks = (*(() if own_tokens else (LENGTH,)), *CHOICES.get(rule, ()))
     yield replace(MASK, answer=partial(_masked, rule=rule), picks=picks)
 
 
 def _masked(subject: Subject, *, rule: str, n: int | None = None, **set_to: int) -> Iterator[Block]:
     """Yield a rule beside full attention, its numbers, and its cost by length."""
-    texts = list(subject.trace.tokens)[:LONGEST]
-    tokens, labels = (len(texts), texts) if n is None else (n, range(n))
+    labels = subject.trace.tokens[:LONGEST] if n is None else range(n)
+    tokens = len(labels)
     patterns = of_rules(subject, set_to)
     pattern, sizes = patterns[rule], _sizes(subject)
-    name = plain(subject.trace.model if subject.loaded is None else names.name(subject.loaded))
+    name = "" if subject.loaded is None else plain(names.name(subject.loaded))
     cells = pattern.cells(tokens)
     shown = subject.of_all(("sparse", pattern, tokens), lambda: seen(pattern, tokens))
-    needed = subject.of_all(("layers to reach", pattern, tokens), lambda: layers_to_reach(shown))
+    between = subject.of_all(("layers between", pattern, tokens), lambda: layers_between(shown))
+    needed = None if np.isnan(between).any() else int(between.max())
     said = words.shown(
         rule=rule,
         tokens=tokens,
         cells=cells,
         needed=needed,
-        layers=len(subject.trace.sites_of(subject.trace.streams[0])),
+        layers=None if subject.loaded is None else len(subject.trace.sites_of(subject.trace.streams[0])),
         model=name,
     )
     by_query = shown.sum(axis=1)
@@ -131,9 +136,14 @@ def _masked(subject: Subject, *, rule: str, n: int | None = None, **set_to: int)
         saved = saving(shape, pattern, tokens)
         said = f"{said} {words.worth(saved=saved, tenth=tenth, half=half, model=name)}"
         sparse, full = (layer_flops(shape, one, tokens) for one in (pattern, Full()))
-        numbers += words.savings(sparse=sparse, full=full, saved=saved)
-    yield Sentence(said, words.TERMS, (Mark("sparse-growth", {"pattern": rule, "tokens": tokens}),))
-    yield _map(pattern, rule, tokens=tokens, labels=labels)
+        numbers += words.savings(sparse=sparse, full=full, saved=saved, tenth=tenth)
+    marks = [Mark("sparse-growth", {"pattern": rule, "tokens": tokens})]
+    farthest = None
+    if needed is not None:
+        farthest = divmod(int(between.argmax()), tokens)
+        marks.append(Mark("sparse-reach", dict(zip(("row", "column"), farthest, strict=True))))
+    yield Sentence(said, words.TERMS, tuple(marks))
+    yield Row((_map(pattern, rule, tokens=tokens, labels=labels), _reach(pattern, between, farthest, labels=labels)))
     yield Numbers(tuple(Number(*one) for one in numbers))
     yield Paragraph(words.formula(pattern, tokens))
     yield Note(words.about(rule))
@@ -159,7 +169,7 @@ def of_rules(subject: Subject, set_to: Mapping[str, int]) -> dict[str, Pattern]:
 
 def _sizes(subject: Subject) -> Sizes:
     if subject.loaded is None:
-        return Sizes(None, None, words.NO_MODEL)
+        return Sizes(None, None, words.NO_TEXT if subject.recording is None else words.NO_MODEL)
     try:
         return Sizes(clock.layer_shape(subject.loaded.config), subject.loaded.max_tokens)
     except ValueError as error:
@@ -167,23 +177,37 @@ def _sizes(subject: Subject) -> Sizes:
 
 
 def _map(pattern: Pattern, rule: str, *, tokens: int, labels: Sequence[Any]) -> Map:
-    """Draw the cells of a rule beside those of full attention, or of a causal mask."""
-    beside = (Causal(), words.CAUSAL_MASK) if rule == "full" else (Full(), words.FULL_ATTENTION)
+    """Draw the cells of a rule, each by the reason why it is seen."""
     return Map(
         "sparse-mask",
-        "",
-        tuple(
-            Panel(reasons(one, tokens).astype(np.float32), rows=labels, columns=labels, title=title)
-            for one, title in ((pattern, words.RULES[rule]), beside)
-        ),
+        words.RULES[rule],
+        (Panel(reasons(pattern, tokens).astype(np.float32), rows=labels, columns=labels),),
         row_title="query",
         column_title="key",
         alt=words.MASK_ALT,
         quantity=words.REASON,
-        top=3.0,
-        code=f"from inspector.long_texts import *\n\ntable = seen({pattern!r}, {tokens})",
+        kinds=words.KINDS,
+        code=f"from inspector.long_texts import *\n\ntable = reasons({pattern!r}, {tokens})",
         note=words.REASONS,
         name=f"mask-{rule}",
+    )
+
+
+def _reach(
+    pattern: Pattern, between: NDArray[np.float32], farthest: tuple[int, int] | None, *, labels: Sequence[Any]
+) -> Map:
+    """Draw how many layers each query needs to hear of each key."""
+    return Map(
+        "sparse-reach",
+        words.REACH,
+        (Panel(between, rows=labels, columns=labels, named=farthest),),
+        row_title="query",
+        column_title="key",
+        alt=words.REACH_ALT,
+        quantity=words.LAYERS,
+        code=f"from inspector.long_texts import *\n\ntable = layers_between(seen({pattern!r}, {len(between)}))",
+        note=words.REACHED,
+        name="layers-to-reach",
     )
 
 
@@ -251,8 +275,9 @@ SECTION = Section(
     words.SPARSE,
     answer,
     (
-        Option("rule", words.RULE, lambda subject: words.RULES, lambda subject: "longformer"),
+        Option("rule", words.RULE, lambda subject: words.RULES, lambda subject: "longformer", look="list", width=180),
         Switch("own_tokens", words.OWN, help=words.own_help(LONGEST)),
     ),
+    about="course",
     parts=(MASK, GROWTH),
 )

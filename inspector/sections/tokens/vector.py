@@ -99,7 +99,9 @@ def _read(subject: Subject, sentences: tuple[str, ...]) -> Iterator[Block]:
         yield Note(words.unknown(found.unknown, sum(len(trace.tokens) for trace in found.traces)))
     apart = ""
     if seen.cls is not None and seen.mean is not None:
-        numbers = words.numbers(cls=seen.cls.mean, mean=seen.mean.mean, chance=seen.chance, agreement=seen.agreement)
+        numbers = words.numbers(
+            cls=seen.cls, mean=seen.mean, sentences=seen.sentences, chance=seen.chance, agreement=seen.agreement
+        )
         yield Numbers(tuple(Number(*one) for one in numbers))
         apart = words.apart(cls=seen.cls, mean=seen.mean)
     yield Paragraph(f"{apart} {words.training(loaded.card.id)}".strip())

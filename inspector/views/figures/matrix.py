@@ -38,6 +38,7 @@ def show(
     top: float | None = None,
     diverging: bool = False,
     scale: Scale = "linear",
+    kinds: Sequence[str] = (),
     heading: str = "",
     sentence: str = "",
     python: str = "",
@@ -50,9 +51,10 @@ def show(
     plots that begin at one height, and are linked; on a narrow page the second stands below the first. row_title,
     column_title: what a row and a column are. quantity: the name of the values, in the singular. numbered: the axes
     whose labels repeat, as tokens do, and are named with their number. top: the end of the colour scale, the largest
-    size of a value where None. diverging: signed values, zero in the middle of the scale. heading, sentence: above the
-    matrix. name: of the files. python: the lines that give the same numbers. on_pick: called before the run that
-    follows a pin. labels: the words of the menu, in another language.
+    size of a value where None. diverging: signed values, zero in the middle of the scale. kinds: words for the values
+    0, 1, 2, ..., which then have no scale. heading, sentence: above the matrix. name: of the files. python: the lines
+    that give the same numbers. on_pick: called before the run that follows a pin. labels: the words of the menu, in
+    another language.
     """
     message = MatrixMessage(
         panels,
@@ -63,6 +65,7 @@ def show(
         top=top,
         diverging=diverging,
         scale=scale,
+        kinds=kinds,
         picks=on_pick is not None,
         words=labels.matrix,
     )

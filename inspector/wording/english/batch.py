@@ -6,19 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 
 from inspector.batches import Layout
-from inspector.batches.spreading import Spreading
-from inspector.text import number, signed, token
-from inspector.wording.english.phrases import count_of, listed, named, percent
+from inspector.text import Named, number, signed, visible
+from inspector.wording.english.phrases import count_of, named, percent
 
 ASKS = "What to see of the batch"
-SEEN, LEAKS, PACKED, CHANGE, COST = (
-    "What each token sees",
-    "Where a mask leaks",
-    "Packed texts",
-    "One token changed",
-    "Time and memory",
-)
+SEEN, LEAKS, PACKED, COST = "What each token sees", "Where a mask leaks", "Packed texts", "Time and memory"
 LAYERNORM = "What padding does to a BatchNorm: see Norms"
+CHANGED = "What a changed token moves: see Tokens"
 READING = "Reading the texts together"
 INSTEAD = "Your texts are kept: change them, or choose another model."
 TEXTS, LAYOUT, TEXT, STREAM, LAYER, CALL, HEAD = (
@@ -51,10 +45,11 @@ FILLS = {
     "no mask": "no mask",
 }
 TERMS = {"seen": ("padding", "mask", "query", "key"), "fills": ("mask", "padding", "scores")}
-TERMS |= {"packed": ("packed row", "mask"), "change": ("causal mask",), "cost": ("padding", "packed row", "FLOPs")}
+TERMS |= {"packed": ("packed row", "mask"), "cost": ("padding", "packed row", "FLOPs")}
 """The terms that each section's sentence uses, by the section."""
+MORE = "More texts"
+LONGEST_NAME = 24  # letters of a text in the list of texts
 ROUNDING = 1e-5  # of a row's weight: what float32 moves
-_LITTLE = 1e-6  # of the weight: told without its number
 _STATES = 1e-4  # of a number of a hidden state: what rounding explains through a whole model
 
 
@@ -81,42 +76,64 @@ def seeing(
     cells: int,
     padding: int,
     sources: bool,
-    text: int,
     keys: tuple[int, int],
+    hidden: int,
+    leaking: tuple[Named, float] | None,
     to_padding: float,
     to_others: float,
     head: str,
 ) -> str:
-    """Say how much of the batch is padding, and what one text's tokens see.
+    """Say what the mask shows the chosen text's tokens, and how much of the batch is padding.
 
-    rows, cells, padding: of the batch; sources: the cells hold the sources of an encoder-decoder. text: the number of
-    the text; keys: the fewest and the most keys that a query of the text sees. to_padding, to_others: the mean weight
-    that the text's queries give to padding and to other texts in `head`, "layer 1, head 7".
+    rows, cells, padding: of the batch; sources: the cells hold the sources of an encoder-decoder. keys: the fewest and
+    the most keys that a query of the text sees; hidden: the keys of padding in its row. leaking: the query that gives
+    padding most, and its weight, None where that is no more than rounding; to_padding, to_others: the mean weight of
+    the text's queries on padding and on other texts. All in `head`, "layer 1, head 7".
     """
-    if layout == "alone":
-        sentence = (
-            f"One by one, {count_of(texts, 'text')} take {count_of(rows, 'forward')} and "
-            f"{count_of(cells, 'cell')}, none of padding."
-        )
-    elif layout == "packed":
-        are = "is" if texts == 1 else "are"
-        sentence = f"Packed, {count_of(texts, 'text')} {are} one row of {cells} cells, none of padding."
-    elif not padding:
-        every = "The one text has" if texts == 1 else f"All {texts} texts have"
-        sentence = f"{every} one length, so no cell is padding."
-    else:
-        side = "right" if layout == "right" else "left"
-        whose = f"the sources' {cells} cells" if sources else f"{cells} cells"
-        sentence = f"Padded on the {side}, {padding} of {whose} hold no text ({percent(padding / cells)})."
     counts = f"{keys[1]}" if keys[0] == keys[1] else f"{keys[0]} to {keys[1]}"
-    sees = f"Text {text}: each token sees {counts} key{'' if counts == '1' else 's'}"
-    return f"{sentence} {sees}, and {head} {_given(layout, {'padding': to_padding, 'other texts': to_others})}."
+    sees = f"each token of this text sees {counts} key{'' if counts == '1' else 's'}"
+    if leaking is not None:
+        query, share = leaking
+        sentence = f"The mask leaks: in {head} {named(query)} gives {percent(share)} of its weight to padding."
+    elif to_others > ROUNDING:
+        sentence = f"The mask leaks: {head} gives {percent(to_others)} of this text's weight to other texts."
+    elif layout == "packed":
+        sentence = (
+            f"The mask keeps packed texts apart: {sees}, and {head} gives {_nothing(to_others)} to the other texts."
+        )
+    elif hidden:
+        sentence = f"The mask hides padding: {sees}, and {head} gives {_nothing(to_padding)} to it."
+    else:
+        sentence = f"This text has no padding to hide: {sees.replace(' of this text', '')}."
+    if layout == "alone":
+        return f"{sentence} One by one, {count_of(texts, 'text')} take {count_of(rows, 'forward')}."
+    if layout == "packed":
+        return (
+            f"{sentence} {'One text makes' if texts == 1 else 'The texts make'} one row of {count_of(cells, 'cell')}."
+        )
+    if not padding:
+        return f"{sentence} {'The one text has' if texts == 1 else 'All texts have'} one length."
+    whose = f"the sources' {cells} cells" if sources else f"the batch's {cells} cells"
+    return f"{sentence} Of {whose} {percent(padding / cells)} hold no text."
 
 
-MASK = "The mask"
-MASK_ALT = "A row for each query, a column for each key: 1 where the query sees the key, 0 where it is masked"
-WEIGHTS_ALT = "A row for each query, a column for each key: the weight that the query gives to the key"
-PADDING = "padding"
+def _nothing(weight: float) -> str:
+    return "next to nothing" if weight else "nothing"
+
+
+MASK, SEES, MASK_KINDS = "The mask", "mask", ("masked", "seen")
+MASK_ALT = "A row for each query, a column for each key, one for all padding: whether the query sees the key"
+WEIGHTS_ALT = "A row for each query, a column for each key, one for all padding: the weight that the query gives to it"
+
+
+def padding_of(tokens: int) -> str:
+    """Name the column that stands for all padding of a row."""
+    return f"padding × {tokens}"
+
+
+def numbered(text: int, words: str) -> str:
+    """Name a text of the batch."""
+    return f"{text}: {visible(words[:LONGEST_NAME])}{'…' if len(words) > LONGEST_NAME else ''}"
 
 
 def weights(head: str) -> str:
@@ -158,15 +175,9 @@ def unknown(count: int, *, of: int) -> str:
     return f"{count} of {of} tokens {verb} unknown to this model, which reads one and the same mark for {them}."
 
 
-MAP = "Row = query, column = key; 1: the query sees the key, 0: it is masked."
 ALONE = "Each text is a batch of its own: no padding has to be masked."
-PADDING_COMPUTES = "Queries of padding compute weights too; nobody reads them."
+PADDING_COMPUTES = "Rows of padding are left out: they compute weights too, which nobody reads."
 OWN_TRANSFORMER = "It is read by the same weights in this project's own Transformer."
-
-
-def padded_columns(columns: int, *, padding: int) -> str:
-    """Say how many keys of a padded row are text."""
-    return f"{columns} columns, {padding} of padding: {columns} − {padding} = {columns - padding} keys."
 
 
 def packed_columns(lengths: Sequence[int]) -> str:
@@ -195,17 +206,6 @@ def masking(fill: float | None, *, causal: bool, softmax: bool) -> str:
     return f"A masked score {how}.{both}"
 
 
-def _given(layout: Layout, places: Mapping[str, float]) -> str:
-    leaking = [f"{percent(share)} of its weight to {place}" for place, share in places.items() if share > ROUNDING]
-    if leaking:
-        return f"gives {listed(leaking)}: the mask leaks"
-    tiny = [f"{number(share)} to {place}" for place, share in places.items() if share > 0]
-    if tiny:
-        return f"gives {listed(tiny)}, next to nothing"
-    other = {"alone": "anything else", "packed": "the other texts"}.get(layout, "padding")
-    return f"gives nothing to {other}"
-
-
 ORDERS = {"after": "Mask after the scale", "before": "Mask before the scale"}
 WAYS = {"filled": "Filled in", "added": "Added"}
 ORDER, WAY = "Order", "Way"
@@ -219,30 +219,28 @@ def where(*, packed: bool) -> str:
 
 def filling(
     *,
-    without_leak: Sequence[str],
-    left: Sequence[tuple[str, float]],
+    left: Mapping[str, float],
     problems: Sequence[tuple[str, str, str]],
     where: str,
     before_scale: bool,
 ) -> str:
-    """Say what each fill leaves on padding, or on other texts.
+    """Say what fills leave on padding, or on other texts.
 
-    without_leak: fills after which no weight is left in float32; left: the mean weight after each other fill; problems:
-    (fill, dtype, problem) of the fills that give no weights.
+    left: the mean weight after the fills that are told; problems: (fill, dtype, problem) of the fills that give none.
     """
-    order = "Before the scale" if before_scale else "After the scale"
-    names = [FILLS[fill] for fill in without_leak]
-    little = [FILLS[fill] for fill, leak in left if leak < _LITTLE]
-    much = [(FILLS[fill], _share(leak)) for fill, leak in left if leak >= _LITTLE]
-    more = [f"{fill} {'' if at else 'leaves '}{share}" for at, (fill, share) in enumerate(much)]
-    parts = [f"{listed(names)} {'leaves' if len(names) == 1 else 'leave'} no weight on {where}"] if names else []
-    parts += [f"{listed(little)} next to none"] if little else []
-    told = f"{order}, in float32: " + "; ".join([", ".join(parts), *([listed(more)] if more else [])])
-    raising = [f"{FILLS[fill]} in {dtype}" for fill, dtype, problem in problems if "raises" in problem]
-    none = [f"{FILLS[fill]} in {dtype}" for fill, dtype, problem in problems if "raises" not in problem]
-    wrong = f" {listed(raising)} raises an error." if len(raising) == 1 else ""
-    wrong = f" {listed(raising)} raise errors." if len(raising) > 1 else wrong
-    return f"{told}.{wrong}" + (f" {listed(none)} gives NaN." if none else "")
+    order = "before the scale" if before_scale else "after the scale"
+    told = " and ".join(f"{FILLS[fill]} leaves {_left(leak)}" for fill, leak in left.items())
+    sentence = f"Masked {order}, a score must end up far below all others: {told} of the weight on {where}."
+    if not problems:
+        return sentence
+    if len(problems) > 1:
+        return f"{sentence} Fills that raise an error or give NaN in half precision say so at their bars."
+    ((fill, dtype, problem),) = problems
+    return f"{sentence} In {dtype} {FILLS[fill]} {'raises an error' if 'raises' in problem else 'gives NaN'}."
+
+
+def _left(leak: float) -> str:
+    return "nothing" if leak == 0 else percent(leak)
 
 
 def weight_on(where: str, head: str) -> str:
@@ -257,7 +255,7 @@ def leaks_title(where: str) -> str:
 
 def leaks_axis(where: str) -> str:
     """Name the quantity of a mask's leaks."""
-    return f"weight on {where}, mean over queries"
+    return f"weight on {where}, mean over the queries of texts that have any in their row"
 
 
 def leaks_alt(where: str) -> str:
@@ -381,16 +379,16 @@ def packing(*, masked: float, running: float, unmasked: float, others: float) ->
     each text, with positions running on, and without the mask; others: the mean weight on other texts without a mask.
     """
     equal = (
-        f"equal the texts read alone (largest difference {number(masked)}, rounding)"
+        f"every packed text reads as it does alone, but for rounding ({number(masked)})"
         if masked <= _STATES
-        else f"differ from the texts read alone by up to {number(masked)}"
+        else f"packed texts still differ from the texts alone, by up to {number(masked)}"
     )
     sentence = (
-        f"Packed with their mask, last hidden states {equal}; without it they differ by up to "
-        f"{number(unmasked)}, for {percent(others)} of the weight goes to other texts."
+        f"With their mask {equal}. Without it {percent(others)} of the weight goes to other texts, and numbers of a "
+        f"state move by up to {number(unmasked)}."
     )
     if running > 2 * masked + _STATES:
-        sentence += f" Positions begin anew in each text: running on, they would make {number(running)}."
+        sentence += f" Positions running on would move them by {number(running)}."
     return sentence
 
 
@@ -402,34 +400,6 @@ def about_packing(*, tokens: int, inside: int) -> str:
         "most. To a dot product with rotary or relative positions it does not matter where a text begins, for they "
         "know distances alone."
     )
-
-
-TO_CHANGE = "Token to change"
-MOVES = "How far each last hidden state moves"
-MOVES_ALT = "mean change of the numbers of each token's last hidden state"
-
-
-def about_change(*, width: int) -> str:
-    """Say what is measured where a token is changed; width: numbers of a state."""
-    return (
-        f"|after − before| of a number of the state, mean over its {width}. Both texts are "
-        "read in one batch, so that nothing else differs. A causal mask hides what comes after a "
-        "token: then nothing before the changed one can move, not even by rounding."
-    )
-
-
-def spreading(spread: Spreading) -> str:
-    """Say how far a changed token moves the tokens before it and after it."""
-    clause = f"{named(spread.changed)} becomes {token(spread.put)}"
-    if spread.before is None:
-        before = "there is no token before it"
-    elif spread.before_largest == 0:
-        before = "no token before it moves at all: the mask is causal"
-    else:
-        before = f"tokens before it move too, by {number(spread.before)} in the mean: no causal mask"
-    after = "no token follows" if spread.after is None else f"those after it move by {number(spread.after)}"
-    capital = clause if clause.startswith("`") else f"{clause[0].upper()}{clause[1:]}"
-    return f"{capital}: {before}; {after}, the token itself by {number(spread.itself)}."
 
 
 FLOPS, FLOPS_ALT = "FLOPs of the layers' matrix products", "FLOPs of each layout"
@@ -446,42 +416,49 @@ COST_HEADS = {
 }
 
 
-def costing(
-    *, texts: int, cells: int, padding: float, padded: float, packed: float | None, pairs: int, needed: int
-) -> str:
-    """Say how much of a padded batch is wasted, and what a packed row computes in vain.
+def costing(*, cells: int, padding: float, padded: float, packed: float | None) -> str:
+    """Say how much of a padded batch is wasted, and what a packed row costs.
 
     cells, padding: of the padded batch; padded, packed: FLOPs divided by those of the texts one by one, None where
-    texts cannot be packed; pairs, needed: scores of a head in the packed row, and scores between tokens of one text.
+    texts cannot be packed.
     """
-    sentence = (
-        f"Padded, {count_of(texts, 'text')} make {cells} cells, {percent(padding)} of them padding: "
-        f"{number(padded)} times the FLOPs of the texts one by one."
-    )
-    if packed is None or pairs == needed:
-        return sentence
-    return (
-        f"{sentence} Packed: {number(packed)} times, for a plain kernel computes {pairs:,} scores a head "
-        f"where {needed:,} are between tokens of one text."
-    )
+    sentence = f"Padding costs what text costs: padded, the texts take {number(padded)} times the FLOPs of one by one"
+    sentence += "." if packed is None else f", packed {number(packed)} times."
+    return f"{sentence} Of the {cells} padded cells {percent(padding)} hold no text."
 
 
 def flops_formula(
-    *, projections: int, ffn: int, width: int, layers: int, encoder: bool, rows: int, tokens: int, flops: int
+    *,
+    projections: int,
+    ffn: int,
+    width: int,
+    layers: int,
+    encoder: bool,
+    rows: int,
+    tokens: int,
+    flops: int,
+    pairs: tuple[int, int] | None,
 ) -> str:
     """Write the FLOPs of a padded batch with its numbers.
 
     projections, ffn: numbers in the matrices of attention and of the FFN; width: of all heads. encoder: the layers
-    belong to an encoder beside a decoder.
+    belong to an encoder beside a decoder. pairs: scores of a head in the packed row, and those between tokens of one
+    text; None where texts are not packed.
     """
+    vain = (
+        ""
+        if pairs is None or pairs[0] == pairs[1]
+        else f" For a packed row a plain kernel computes {pairs[0]:,} scores a head where {pairs[1]:,} are between "
+        "tokens of one text."
+    )
     part = " of the encoder" if encoder else ""
     return (
         rf"$L\,B\,(2nP + 4n^2HE + 2nF)$ for B rows of n tokens: P = {projections:,} numbers in the "
         f"matrices of attention, F = {ffn:,} in the FFN's, H E = {width}. Padded, the {layers} layers"
         f"{part} take {layers} · {rows} · (2 · {tokens} · P + 4 · {tokens}² · {width} + 2 · {tokens} · F) = "
         f"{flops:,}. "
-        "Padding costs as much as text. A kernel that knows the blocks of a packed row (FlashAttention's for lengths "
-        "that differ) computes the needed scores alone."
+        f"Padding costs as much as text.{vain} A kernel that knows the blocks of a packed row (FlashAttention's for "
+        "lengths that differ) computes the needed scores alone."
     )
 
 

@@ -23,6 +23,7 @@ from inspector.long_texts import (
     Window,
     growth,
     layer_flops,
+    layers_between,
     layers_to_reach,
     pays_off,
     saving,
@@ -105,6 +106,16 @@ def test_layers_are_the_longest_shortest_path(pattern: Pattern, tokens: int) -> 
         assert layers_to_reach(seen(pattern, tokens)) is None
     else:
         assert layers_to_reach(seen(pattern, tokens)) == max(1, networkx.diameter(graph))
+
+
+@pytest.mark.parametrize("pattern", [pattern for pattern, _ in LOOPS], ids=lambda one: type(one).__name__)
+def test_layers_between_two_tokens_are_the_shortest_path(pattern: Pattern) -> None:
+    shown = seen(pattern, 33)
+    paths = dict(
+        networkx.all_pairs_shortest_path_length(networkx.from_numpy_array(shown, create_using=networkx.DiGraph))
+    )
+    expected = [[max(1, paths[i][j]) if j in paths[i] else np.nan for j in range(33)] for i in range(33)]
+    np.testing.assert_array_equal(layers_between(shown), expected)
 
 
 def test_layers_of_a_window_and_of_what_never_reaches() -> None:

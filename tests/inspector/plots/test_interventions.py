@@ -52,6 +52,7 @@ def test_before_and_after_are_pairs_of_bars_with_both_ranks() -> None:
 
 def test_every_token_has_its_bar_and_masked_ones_stand_out() -> None:
     figure = masking.moved(np.array([0.1, 0.9, 0.2]), tokens=("the", "cat", "the"), masked=(1,))(mode="light")
+    assert figure.layout.xaxis.categoryarray == (0, 1, 2)  # the masked token's bar is the last that is drawn
     seen, hidden = figure.data
     assert (list(seen.x), list(seen.y)) == ([0, 2], [0.1, 0.2])
     assert (list(hidden.x), list(hidden.y)) == ([1], [0.9])

@@ -69,6 +69,18 @@ def test_marks_are_never_turned_and_words_are_where_they_need_it() -> None:
     assert turned == {"because"}
 
 
+def test_kinds_of_cells_stand_beside_their_colours_in_place_of_a_scale() -> None:
+    cells = Plot(values=np.array([[0.0, 1.0], [2.0, 0.0]]), rows=["a", "b"], columns=["c", "d"])
+    scene = slide(cells, kinds=("none", "near", "far"), top=2)
+    written = [mark.text for mark in scene.marks if isinstance(mark, Text)]
+    assert written[-3:] == ["none", "near", "far"]
+    assert "weight" not in written
+    (drawn,) = maps(scene)
+    swatches = [mark.colours[0, 0] for mark in scene.marks if isinstance(mark, Cells) and mark.values is None]
+    for colour, place in zip(swatches, ((0, 0), (0, 1), (1, 0)), strict=True):
+        np.testing.assert_array_equal(colour, drawn.colours[place])
+
+
 def test_twins_have_one_size_and_one_height() -> None:
     left, right = (
         plot(TOKENS, TOKENS, title="before"),

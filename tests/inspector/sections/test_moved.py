@@ -14,6 +14,9 @@ OLD = {
     "layernorm": "Gamma and beta|What each step changes|Direction|Outlier dimensions|Another norm"
     "|Pre-norm or post-norm|All numbers",
     "positions": "The curves|By distance|Does it matter|Longer than trained|The kinds",
+    "tokens": "One text, many vocabularies|How pieces are learned|Masking|A sentence as a vector"
+    "|Understand and continue|Sparse masks|Long texts",
+    "batch": "What each token sees|Where a mask leaks|Packed texts|One token changed|Time and memory",
     "costs": "By layer|The whole model|Memory and steps|On your card|Heads|Side by side|Time|How it is counted",
 }
 """The sections of each page at 0.1.0, as links named them."""

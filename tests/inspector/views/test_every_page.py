@@ -31,7 +31,7 @@ BOARDS = {
 }
 BESIDE = {
     "Costs": ("of", "shape", "length", "card", "batch", "bits"),
-    "Batch": ("row", "batch_layer", "batch_head", "changed_text"),
+    "Batch": ("batch_layer", "batch_head"),
     "Time": ("piece_layer", "piece_head", "shown"),
     "Training": ("replay_stream", "replay_measure", "sentence"),
     "Atlas": ("atlas", "atlas_everywhere", "examples", "figure"),

@@ -29,6 +29,7 @@ def test_the_sidebar_offers_what_the_page_uses(page: str, fields: set[str]) -> N
         ("Time", "RNN, LSTM, GRU"),
         ("Time", "Serial or parallel"),
         ("Tokens", "How pieces are learned"),
+        ("Tokens", "Sparse masks"),
     ],
 )
 def test_an_empty_text_blanks_nothing_that_reads_none(page: str, section: str) -> None:

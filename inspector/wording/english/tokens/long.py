@@ -8,14 +8,14 @@ from inspector.long_texts import BookPage, Name, PaddingCost
 from inspector.text import number, quantity
 from inspector.wording.english.phrases import percent
 
-LONG = "Long texts"
+LONG = "Ways to read a long text"
 TEXT, PIECE, OVERLAP, WAY = "Text", "Tokens of a piece", "Shared by two windows", "Way"
 TEXTS = {"pride": "Pride and Prejudice", "home": "故乡, in Chinese", "own": "My text"}
 YOURS = "your text"
 PIECE_HELP = "Special tokens included: the budget of every way."
 READING, READING_INSTEAD, PASS = "Reading the text in every way", "Choose a shorter text.", "pass"
 COSINES, TOKEN = "Cosine with full attention", "token of the text"
-COSINES_ALT = "Cosine of each token's state with full attention's by position, a line for each way"
+COSINES_ALT = "Cosine of each token's state with full attention's by position, the chosen way before the others"
 CUT_OFF, CUT_ALT = (
     "The attention that a way cuts off",
     "share of full attention's weight that the way cuts off, by layer and head",
@@ -32,6 +32,16 @@ WAYS: dict[Name, str] = {
     "longformer": "Longformer's mask",
     "bigbird": "BigBird's mask",
 }
+READ_BY: dict[Name, str] = {
+    "first": "The first {} tokens",
+    "last": "The last {} tokens",
+    "ends": "Head and tail of {} tokens in all",
+    "windows": "Windows of {} tokens",
+    "chunks": "Chunks of {} tokens",
+    "longformer": "Longformer's windows, about {} keys a query,",
+    "bigbird": "BigBird's blocks, about {} keys a query,",
+}
+OTHER_WAYS, EVERY_NUMBER, HOW = "the other ways", "All numbers of every way", "How each way reads"
 COLUMNS = {
     "reach": "of the whole text (%)",
     "dropped": "dropped (%)",
@@ -88,36 +98,23 @@ def not_counted(reason: str) -> str:
     return f"Not counted here: {reason}."
 
 
-def losing(
-    lengths: Lengths,
-    *,
-    windows: tuple[float, float],
-    chunks: tuple[float, float],
-    dropped: float,
-    model: str,
-    text: str,
-) -> str:
-    """Say how far the model reads at once, and what windows, hierarchy and truncation keep; text: "your text".
+def losing(way: Name, lengths: Lengths, *, cosine: float, dropped: float, model: str, text: str) -> str:
+    """Say what a way keeps of a text, and how much of it the model reads at once; text: "your text".
 
-    windows, chunks: the mean cosine of a token's state, and the cosine of the text's vector. dropped: the share of the
-    tokens read at once that are lost where only the first piece is read.
+    cosine: the mean cosine of a token's state with full attention's. dropped: the share of the tokens read at once of
+    which the way has no state.
     """
-    first = f"{text[0].upper()}{text[1:]} has {lengths.whole:,} tokens"
+    name = f"{text[0].upper()}{text[1:]}"
     if lengths.fits_one_piece:
         return (
-            f"{first}, which fit into one piece of {lengths.piece:,}: every way reads all of it at once. Take smaller "
-            "pieces, or a longer text."
+            f"{name} has {lengths.whole:,} tokens, which fit into one piece of {lengths.piece:,}: every way reads all "
+            "of it at once. Take smaller pieces, or a longer text."
         )
-    at_once = (
-        f"{first}, and {model} reads {lengths.read:,} at once, no more"
-        if lengths.whole > lengths.read
-        else f"{first}, which {model} still reads at once ({lengths.most:,} at most)"
-    )
-    return (
-        f"{at_once}. Against that, windows of {lengths.piece:,} keep a cosine of {number(windows[0])} a token, a "
-        f"hierarchy {number(chunks[0])}, and the text's vector {number(windows[1])} and "
-        f"{number(chunks[1])}; the first {lengths.piece:,} tokens drop {percent(dropped)} of what it reads."
-    )
+    read = f"{name} has {lengths.whole:,} tokens; {model} reads {lengths.read:,} at once."
+    whose = READ_BY[way].format(f"{lengths.piece:,}")
+    if dropped:
+        return f"{whose} alone drop {percent(dropped)} of what the model could read. {read}"
+    return f"{whose} keep a token's state at a cosine of {number(cosine)} with full attention's, and drop none. {read}"
 
 
 def windows(*, tokens: int, room: int, overlap: int, passes: int, chunks: int) -> str:
@@ -141,9 +138,9 @@ def ways(*, chunks: int, plain: float, hidden: int | None) -> str:
         "Measured are the tokens that full attention reads; windows and hierarchy would go on to the end of any text. "
         "Cosine: of a token's last hidden state with full attention's. Windows and chunks run alone, each with its own "
         "special tokens and positions from 0 (the masks keep the text's positions); a token is taken from the window "
-        "where it stands most central (in a model that writes, from the one that shows it most tokens before it). Head "
-        "and tail: Sun et al. 2019.\n\nHierarchy (Yang et al. 2016, Pappagari et al. 2019, who train it): the vector "
-        "of a chunk is the mean of its tokens, and the second level is untrained, softmax(cos(cᵢ, cⱼ)) over "
+        "whose middle is nearest to it (in a model that writes, from the one that shows it most tokens before it). "
+        "Head and tail: Sun et al. 2019.\n\nHierarchy (Yang et al. 2016, Pappagari et al. 2019, who train it): the "
+        "vector of a chunk is the mean of its tokens, and the second level is untrained, softmax(cos(cᵢ, cⱼ)) over "
         f"{chunks} chunk vectors; without it the text's vector has a cosine of {number(plain)}. "
         "Longformer's and BigBird's masks are imposed on weights that were trained with full attention, with about as "
         "many keys for a query as a piece has tokens: how a model trained with them would do, this does not say."
@@ -211,4 +208,9 @@ def padding(padded: PaddingCost) -> str:
 
 def page(book: BookPage) -> str:
     """Name a page within a sentence."""
-    return f"the opening of {book.title} ({book.author}, {book.year})"
+    return f"the opening of {book.title}"
+
+
+def source(book: BookPage) -> str:
+    """Say who wrote a page, and when."""
+    return f"{book.title}: {book.author}, {book.year}."

@@ -17,6 +17,7 @@ RIGHT_BY_RATE, SHARE_RIGHT, GUESSED = "Guessed right by rate", "share guessed ri
 LOSS_BY_RATE, NATS = "Loss by rate", "loss, nats per chosen token"
 SHARE_CHOSEN, TRAINED_AT = "share of the tokens that is chosen", "trained at"
 ACCURACY_ALT, LOSS_ALT = "share of chosen tokens guessed right by rate", "loss of chosen tokens by rate"
+DRAWN_ALT = "the text token by token: which are chosen, what is read there, and the first guess with its probability"
 ASK, AT_EVERY_RATE = (
     "The text is read some hundred times with other tokens hidden, which takes some seconds, and a large model longer.",
     "Guess at every rate",
@@ -24,6 +25,8 @@ ASK, AT_EVERY_RATE = (
 BY_FATE = "By what is read there"
 TERMS = ("token", "probability")
 FATES = {"masked": "[MASK]", "random": "a random token", "kept": "stays"}
+FRAMES = "Filled: read as [MASK]; dashed: as a random token; plain frame: as it is."
+RULE = "The 80/10/10 rule, on many tokens"
 ALL_CHOSEN = "all chosen"
 _LISTED = 4  # tokens that are named one by one
 _CHANCE = 3.3  # standard deviations: binomial counts are within them 999 times of 1,000
@@ -37,28 +40,26 @@ def masking(
     none: float,
     fates: Sequence[tuple[str, str, str]],
     right: int,
+    sure: float,
+    model: str,
 ) -> str:
-    """Say what one draw chose, and how the guesses fare.
+    """Say how the guesses of one draw fare, and what it chose.
 
     tokens: how many can be chosen; by_chance: False where chance chose none, and the first was taken; none: the share
     of draws in which chance chooses none. fates: (token, fate, token read in its place) of the chosen tokens. right:
-    how many of them the first guess has right.
+    how many of them the first guess has right; sure: the probability of the first one's guess.
     """
     chosen = len(fates)
+    only = f"{'guesses' if right else 'misses'} the only one, at {percent(sure)}"
+    guessed = only if chosen == 1 else f"guesses {right or 'none'} of {chosen}"
+    sentence = f"BERT learns by guessing hidden words: here {model} {guessed}."
+    told = f": {_fates(fates)}" if chosen <= _LISTED else ""
     if by_chance:
-        sentence = f"At {percent(rate)} this draw chose {chosen} of {tokens} tokens: {_fates(fates)}."
-    else:
-        sentence = (
-            f"At {percent(rate)} this draw chose none of {tokens} tokens, as {percent(none)} of "
-            f"draws do. The first is taken instead: {_fates(fates)}."
-        )
-    guess = "The model's first guess is right for all of them." if right == chosen > 1 else ""
-    guess = guess or (
-        f"The model's first guess is {'right' if right else 'wrong'}."
-        if chosen == 1
-        else f"The model's first guess is right for {right or 'none'} of them."
+        return f"{sentence} At {percent(rate)} chance chose {'it' if chosen == 1 else 'them'} of {tokens} tokens{told}."
+    return (
+        f"{sentence} At {percent(rate)} chance chose none of {tokens} tokens, as in {percent(none)} of draws, so the "
+        f"first is taken{told}."
     )
-    return f"{sentence} {guess}"
 
 
 def drawn_of(drawn: int, tokens: int) -> str:
@@ -89,8 +90,8 @@ def rule(rate: float, *, draws: int, seed: int) -> str:
         f"The rule of Devlin et al. 2019 (3.1): each token is chosen with r = {rate:.0%}; of the chosen 80 % are read "
         f"as [MASK], 10 % as a random token, 10 % as they are: 0.8 · {100 * rate:g} = {80 * rate:.3g} %, 0.1 · "
         f"{100 * rate:g} = {10 * rate:.3g} % and {10 * rate:.3g} % of all tokens. The text's own tokens are drawn over "
-        f"and over, {draws:,} of them with seed {seed}, by the function that masked the texts when mini-bert "
-        "was trained. Filled: read as [MASK]; dashed: as a random token; plain frame: as it is."
+        f"and over, {draws:,} of them with seed {seed}, by the function that masked the texts when mini-BERT "
+        "was trained."
     )
 
 
@@ -159,13 +160,6 @@ def draws(*, fewest: int, most: int, tokens: int, lowest: float, share: float) -
 
 
 def _fates(fates: Sequence[tuple[str, str, str]]) -> str:
-    if len(fates) > _LISTED:
-        counts = {name: sum(fate == chosen_fate for _, chosen_fate, _ in fates) for fate, name in FATES.items()}
-        return (
-            f"{counts['[MASK]']} {'is' if counts['[MASK]'] == 1 else 'are'} read as [MASK], "
-            f"{counts['a random token']} as a random token, {counts['stays']} as "
-            f"{'it is' if counts['stays'] == 1 else 'they are'}"
-        )
     masked, random, unchanged = (
         [(token(true), token(read)) for true, fate, read in fates if fate == chosen_fate] for chosen_fate in FATES
     )

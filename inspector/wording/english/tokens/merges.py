@@ -8,6 +8,7 @@ import pandas as pd
 
 from inspector.text import number, signed, token
 from inspector.vocabularies import Rule, Segmentation
+from inspector.wording.english.phrases import count_of
 
 MERGES = "How pieces are learned"
 LEARNING, LEARNING_INSTEAD = "Learning pieces from this corpus", "Choose another corpus."
@@ -49,37 +50,25 @@ def step(number: int, last: int) -> str:
 def merging(
     *,
     step: int,
-    merges: int,
     pair: tuple[str, str],
     piece: str,
     count: int,
-    tied: int,
     first: int,
     symbols: int,
-    by_ratio: str,
     by_gain: str,
 ) -> str:
-    """Say what a merge joins, how short the corpus is, and what the other rules would join.
+    """Say what a merge joins, how short the corpus is, and what WordPiece's rule would join.
 
-    count: how often the pair stands; tied: pairs with the same count, this pair included. first, symbols: symbols of
-    the corpus before all merges and after this merge. by_ratio, by_gain: the piece that each other rule would make
-    here.
+    count: how often the pair stands. first, symbols: symbols of the corpus before all merges and after this merge.
+    by_gain: the piece that WordPiece would make here.
     """
     first_piece, second_piece = map(_piece, pair)
-    others = tied - 1
-    as_often = {0: "", 1: " (1 other stands as often)"}.get(others, f" ({others} others stand as often)")
     sentence = (
-        f"Merge {step} of {merges} joins {first_piece} and {second_piece}: no pair stands more often than their "
-        f"{count} times{as_often}. The corpus has {symbols:,} symbols then, of {first:,} characters."
+        f"BPE joins the most frequent pair: merge {step} makes {_piece(piece)}, for no pair stands more often than "
+        f"{first_piece} and {second_piece}, {count} times. That leaves {symbols:,} symbols of {first:,}."
     )
-    if by_ratio == by_gain == piece:
-        return f"{sentence} Both rules for WordPiece would make the same piece."
-    if by_ratio == by_gain:
-        return f"{sentence} Both rules for WordPiece would make {_piece(by_ratio)}."
-    return (
-        f"{sentence} WordPiece would make {_piece(by_gain)} by likelihood gain, and {_piece(by_ratio)} by the ratio "
-        "that is usually taught for it."
-    )
+    same = "make the same piece" if by_gain == piece else f"make {_piece(by_gain)}"
+    return f"{sentence} WordPiece would {same}."
 
 
 def about_words(shown: int, different: int) -> str:
@@ -101,7 +90,12 @@ def tried(longer: Sequence[str], *, more: int) -> str:
 
 
 def weighed(table: pd.DataFrame) -> str:
-    """Fill the counts into the ratio, and give the gain, for the pair that each rule prefers; table: of `pairs`."""
+    """Fill the counts into the ratio, and give the gain, for the pair that each rule prefers; table: of `pairs`.
+
+    The pair that is joined is the first; pairs with the same count are told.
+    """
+    others = int((table["count"] == table["count"][0]).sum()) - 1
+    tied = f" {count_of(others, 'other pair')} {'stands' if others == 1 else 'stand'} as often." if others else ""
     rows = dict.fromkeys([0, int(table["gain"].idxmax()), int(table["ratio"].idxmax())])
     clauses = []
     for row in table.rename(columns={"count": "count_ab"}).loc[list(rows)].itertuples():
@@ -109,7 +103,7 @@ def weighed(table: pd.DataFrame) -> str:
             f"{_piece(row.piece)}: count(ab) / (count(a) count(b)) = {row.count_ab} / ({row.first_count} · "
             f"{row.second_count}) = {number(row.ratio)}, gain {number(row.gain)} nats"
         )
-    return ". ".join(clauses) + "."
+    return f"{'. '.join(clauses)}.{tied}"
 
 
 def no_merges(*, least: int, pieces: int) -> str:
@@ -147,8 +141,8 @@ def pruned(*, next_to_go: Sequence[str], last_to_go: Sequence[str], pieces: int)
     if not pieces:
         return "This vocabulary has single characters only, which always stay: nothing can be pruned."
     return (
-        f"Unigram begins with very many pieces and drops those that the corpus misses least. Of the {pieces} left, the "
-        f"next to go are {_listed(next_to_go)}; without {_listed(last_to_go)} the corpus would lose most."
+        f"Unigram begins with very many pieces and drops those that the corpus misses least. Of the {pieces} that are "
+        f"left it would drop {_listed(next_to_go)} next; the corpus would lose most without {_listed(last_to_go)}."
     )
 
 

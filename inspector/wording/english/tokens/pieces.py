@@ -9,6 +9,7 @@ PIECES = "One text, many vocabularies"
 CUTTING, CUTTING_INSTEAD = "Cutting the text", "Choose another text or another corpus."
 CORPUS, MORE = "Corpus to learn from", "Pieces beyond characters"
 ENGLISH, CHINESE = "English", "Chinese"
+READ_SO = "Pieces of a word touch; a question mark in a dashed box is anything unknown. Framed: the two ways compared."
 WAYS_ALT = "the text cut by each vocabulary, a row of tokens each"
 KINDS = {
     "characters": "characters",
@@ -28,6 +29,7 @@ COLUMNS = {
     "flops": "FLOPs of n²",
     "parameters": "embedding V·D",
 }
+LONGEST_NAME = 24  # letters of a model beside its row
 TERMS = ("token", "FLOPs")
 
 
@@ -39,6 +41,11 @@ def corpus_help(most: int) -> str:
 def pieces_help(least: int) -> str:
     """Say what the number of pieces means; least: how often a pair must stand."""
     return f"As many for BPE, WordPiece and unigram. Only pairs that stand {least} times or more are joined."
+
+
+def shortened(model: str) -> str:
+    """Name a model beside its row."""
+    return model if len(model) <= LONGEST_NAME else f"{model[: LONGEST_NAME - 1]}…"
 
 
 def row(name: str, tokens: int) -> str:
@@ -59,30 +66,32 @@ def drawn_of(drawn: int, characters: int) -> str:
 def cutting(
     *,
     characters: int,
-    words: int,
     pieces: int,
-    unknown: tuple[float, float, float],
-    vocabulary: int,
-    blanks: bool,
+    unknown: tuple[float, float],
     times: float,
     model: str,
 ) -> str:
-    """Say how long the text is in each vocabulary, what that costs, and how much is unknown.
+    """Say how long the text is in the model's pieces and in characters, what that costs, and how much is unknown.
 
-    characters, words, pieces: tokens of the text in each vocabulary; unknown: the share of unknown tokens in each.
-    vocabulary: the size of the model's. blanks: False for a text without blanks, which is one word. times: the cells of
-    the longest vocabulary's map over the cells of the shortest.
+    characters, pieces: tokens of the text; unknown: the share of unknown tokens as words, and of the model's pieces.
+    times: the cells of the longer way's map over the cells of the shorter.
     """
-    as_words = f"{words:,} as words" if blanks else f"{words:,} as words, for it has no blanks,"
-    counts = (
-        f"This text is {count_of(characters, 'token')} as characters, {as_words} and {pieces:,} in "
-        f"{model}'s vocabulary of {vocabulary:,}."
-    )
-    cost = f" The longest of the three has {number(times)} times the attention cells of the shortest."
-    letters, whole, parts = map(_share, unknown)
-    return (
-        f"{counts}{cost} Unknown are {whole} of the words, {letters} of the characters and {parts} of {model}'s pieces."
-    )
+    as_words, as_pieces = unknown
+    if pieces < characters and not as_pieces:
+        sentence = (
+            f"Pieces keep a text short and still know all of it: {model} cuts this one into "
+            f"{count_of(pieces, 'token')}, characters make {characters:,}."
+        )
+    else:
+        shorter = "fewer than" if pieces < characters else "as many as" if pieces == characters else "more than"
+        sentence = (
+            f"In {model} this text is {count_of(pieces, 'token')}, {shorter} its {count_of(characters, 'character')}."
+        )
+    if as_pieces:
+        sentence += f" Of its pieces {_share(as_pieces)} are unknown to {model}."
+    elif times > 1:
+        sentence += f" The longer way has {number(times)} times the attention cells."
+    return f"{sentence} As whole words {_share(as_words)} would be unknown." if as_words else sentence
 
 
 def explained(*, model: str, pieces: int, blanks: bool) -> str:
@@ -91,9 +100,8 @@ def explained(*, model: str, pieces: int, blanks: bool) -> str:
     return (
         "The first five are learned here from the corpus, by the trainers of the tokenizers library; WordPiece, BPE "
         f"and unigram are asked for {pieces} pieces beyond its characters, of which a small corpus may give unigram "
-        f"fewer. The others belong to models; {model} is the sidebar's. Words are cut at blanks alone.{chinese} Pieces "
-        "of a word touch. A question mark in a dashed box is a token for anything unknown. A box without letters is a "
-        "byte of a character. [CLS] and [SEP] are left out."
+        f"fewer. The others belong to models; {model} is the sidebar's. Words are cut at blanks alone.{chinese} A box "
+        "without letters is a byte of a character. [CLS] and [SEP] are left out."
     )
 
 

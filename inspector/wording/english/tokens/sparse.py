@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from inspector.long_texts import BigBird, Causal, Chunks, Dilated, Longformer, Pattern, Window
 from inspector.text import quantity
-from inspector.wording.english.phrases import percent
+from inspector.wording.english.phrases import count_of, percent
 
 SPARSE = "Sparse masks"
 RULE, OWN, TOKENS = "Rule", "My text's tokens", "Tokens (n)"
 SIDE, STEP, GLOBALS, CHUNK = "To each side (s)", "Every d-th", "Global tokens (g)", "Chunk (c)"
 BLOCK, RANDOM, SEED = "Block (b)", "Random blocks (r)", "Seed"
-CAUSAL_MASK, FULL_ATTENTION = "Causal mask", "Full attention"
-REASON, MASK_ALT = "reason (3 near, 2 global, 1 random)", "cells that the rule shows, beside full attention"
-REASONS = (
-    "3: seen as near (window, block or chunk); 2: seen by a global token, or as one; "
-    "1: a random block; 0: not seen, and never multiplied."
-)
+REASON, MASK_ALT = "reason", "cells that the rule shows, by the reason why"
+KINDS = ("not seen", "random", "global", "near")
+REASONS = "Near: in the window, block or chunk. Global: by a global token, or as one. The rest is never multiplied."
+REACH, LAYERS, REACH_ALT = "Layers to reach", "layers", "layers until each query can have heard of each key"
+REACHED = "Layers until a query can have heard of a key: grey cells never do. Framed: the first that take most."
 AXES = {
     "cells": "cells of a map",
     "pairs": "FLOPs of scores and mix, one layer",
@@ -25,6 +24,7 @@ LENGTH, SHARE = "tokens (n)", "share of n²"
 BY_LENGTH, COUNT = "Cost by length", "What to count"
 GROWTH_ALT = "Cost of each rule by the length of the text, on log axes"
 QUANTITIES = {"pairs": "Scores and mix", "flops": "A layer", "cells": "Cells"}
+NO_TEXT = "Without a text only cells are counted."
 NO_MODEL = "The model of this saved trace is not at hand, so only cells are counted."
 RULES = {
     "full": "Full",
@@ -53,32 +53,30 @@ def not_counted(reason: str) -> str:
     return f"Only cells are counted here: {reason}."
 
 
-def shown(*, rule: str, tokens: int, cells: int, needed: int | None, layers: int, model: str) -> str:
+def shown(*, rule: str, tokens: int, cells: int, needed: int | None, layers: int | None, model: str) -> str:
     """Say how many cells a rule leaves, and after how many layers every token reaches every token.
 
-    rule: a name of RULES. needed: layers until every token reaches every token, None for never. layers: the model's.
+    rule: a name of RULES. needed: layers until every token reaches every token, None for never. layers: the model's,
+    None without a model.
     """
-    return (
-        f"{RULES[rule]}: of {tokens:,} × {tokens:,} cells {cells:,} are seen "
-        f"({percent(cells / tokens**2)}), and {_reach(needed, layers=layers, model=model)}."
-    )
+    share = percent(cells / tokens**2)
+    return f"{RULES[rule]}: {share} of the cells are seen, {_reach(needed, layers=layers, model=model)}."
 
 
-def _reach(needed: int | None, *, layers: int, model: str) -> str:
+def _reach(needed: int | None, *, layers: int | None, model: str) -> str:
     if needed is None:
-        return "some tokens never hear of others, whatever the number of layers"
-    if needed == 1:
-        return "one layer lets every token reach every other"
-    enough = "has" if needed <= layers else "has only"
-    return f"it takes {needed} layers until every token can reach every other; {model} {enough} {layers}"
+        return "and some tokens never hear of others, whatever the number of layers"
+    enough = "" if layers is None or needed <= layers else f", more than {model} has"
+    return f"and every token can reach every other in {count_of(needed, 'layer')}{enough}"
 
 
 def worth(*, saved: float, tenth: int | None, half: int | None, model: str) -> str:
     """Say from which lengths on a rule saves a tenth and half of a layer's FLOPs, None for never; saved: here."""
     if tenth is None:
         return f"It saves {model}'s layers nothing." if saved == 0 else "It never saves a tenth of a layer."
-    from_half = "never half" if half is None else f"half from {half:,}"
-    return f"It saves a tenth of a layer's FLOPs from {tenth:,} tokens on, {from_half}."
+    if half is None:
+        return f"It saves a tenth of a layer's FLOPs from {tenth:,} tokens on, and never half."
+    return f"It saves half of a layer's FLOPs from {half:,} tokens on."
 
 
 def numbers(
@@ -97,12 +95,13 @@ def numbers(
     ]
 
 
-def savings(*, sparse: int, full: int, saved: float) -> list[tuple[str, str, str]]:
-    """List what a rule saves of a layer: name, number, meaning; sparse, full: FLOPs."""
+def savings(*, sparse: int, full: int, saved: float, tenth: int | None) -> list[tuple[str, str, str]]:
+    """List what a rule saves of a layer: name, number, meaning; sparse, full: FLOPs; tenth: where it saves a tenth."""
+    from_tenth = "" if tenth is None else f" A tenth is saved from {tenth:,} tokens on."
     return [
         ("A layer", quantity(sparse, "FLOP"), "2nP + 2nF + 4HE · cells: a layer that computes the seen cells alone."),
         ("In full", quantity(full, "FLOP"), "The same layer with all n² cells."),
-        ("Saved", f"{100 * saved:.3g} %", "Share of the full layer's FLOPs at this length."),
+        ("Saved", f"{100 * saved:.3g} %", f"Share of the full layer's FLOPs at this length.{from_tenth}"),
     ]
 
 

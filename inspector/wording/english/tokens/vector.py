@@ -101,23 +101,23 @@ def alone(*, agreement: float, model: str) -> str:
 
 def pooled(*, cls: Ranks, mean: Ranks, sentences: int, model: str) -> str:
     """Say which pooling finds the paraphrases better; sentences: the number of sentences with a paraphrase."""
-    by_mean, by_cls = _first(mean, sentences), _first(cls, sentences)
-    if mean.mean < cls.mean:
-        verdict = "By mean rank the mean of all tokens is the better sentence vector here"
-        return f"{verdict}: in {model} it puts the paraphrase first for {by_mean}, [CLS] for {by_cls}."
-    verdict = (
-        "[CLS] and the mean of all tokens rank alike here"
-        if mean.mean == cls.mean
-        else "By mean rank [CLS] is the better sentence vector here"
+    if mean.mean == cls.mean:
+        verdict = "[CLS] and the mean of all tokens are equally good sentence vectors here"
+    else:
+        better = "The mean of all tokens" if mean.mean < cls.mean else "[CLS]"
+        verdict = f"{better} is the better sentence vector here"
+    return (
+        f"{verdict}. Among {count_of(sentences, 'sentence')} in {model}, a paraphrase comes at rank "
+        f"{number(mean.mean)} by the mean, at {number(cls.mean)} by [CLS], on average."
     )
-    return f"{verdict}: in {model} [CLS] puts the paraphrase first for {by_cls}, the mean for {by_mean}."
 
 
-def numbers(*, cls: float, mean: float, chance: float, agreement: float) -> list[tuple[str, str, str]]:
+def numbers(*, cls: Ranks, mean: Ranks, sentences: int, chance: float, agreement: float) -> list[tuple[str, str, str]]:
     """List the mean ranks, what chance would give, and how alike the two vectors are: name, number, meaning."""
+    rank = "Of each sentence's paraphrase among all others; 1 is best, and {} of {} have it."
     return [
-        ("Mean rank by [CLS]", number(cls), "Of each sentence's paraphrase among all others; 1 is best."),
-        ("Mean rank by the mean", number(mean), "The same by the mean of all tokens."),
+        ("Mean rank by [CLS]", number(cls.mean), rank.format(cls.first, sentences)),
+        ("Mean rank by the mean", number(mean.mean), rank.format(mean.first, sentences)),
         ("By chance", number(chance), "The mean of the ranks 1 to N − 1."),
         ("[CLS] with its own mean", number(agreement), "Cosine of both vectors of a sentence, on average."),
     ]
@@ -195,7 +195,3 @@ def mixture(
         f"by {percent(miss)} of its length (zero would miss by 100 %; cosine {number(cosine)}); for the other "
         f"tokens the nearest average misses by {percent(others)}."
     )
-
-
-def _first(ranked: Ranks, sentences: int) -> str:
-    return f"{ranked.first} of {count_of(sentences, 'sentence')} (mean rank {number(ranked.mean)})"

@@ -39,6 +39,13 @@ def test_two_matrices_share_the_scale_of_the_larger() -> None:
     assert message(*panels, top=0.75).end == 0.75
 
 
+def test_kinds_of_cells_have_a_colour_each_up_to_the_last() -> None:
+    panel = Panel(np.array([[0.0, 1.0]]), rows="a", columns="bc")
+    header, _ = unpack(message(panel, kinds=("none", "near", "far")).to_bytes(), "<f4")
+    assert (header["kinds"], header["vmax"]) == (["none", "near", "far"], 2)
+    assert unpack(message(panel).to_bytes(), "<f4")[0]["kinds"] == []
+
+
 def test_what_does_not_fit_is_said() -> None:
     with pytest.raises(ValueError, match=r"shape \(2, 2\) does not fit 1 rows and 2 columns"):
         Panel(np.zeros((2, 2)), rows="a", columns="bc")

@@ -39,6 +39,9 @@ def test_tokens_stand_under_their_characters() -> None:
     ]
     assert outlines(figure, "unknown").line.dash == "dot"
     assert list(figure.layout.yaxis.ticktext) == ["one", "two"]
+    assert not figure.layout.shapes
+    (frame,) = chips.ways({"one": way, "two": unknown}, framed=["two"]).layout.shapes
+    assert frame.y0 < 1 < frame.y1
 
 
 def test_the_mark_that_a_tokenizer_puts_before_a_text_stands_before_it() -> None:

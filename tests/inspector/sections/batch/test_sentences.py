@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from inspector import batches
-from inspector.batches.spreading import spreading
 from inspector.sections.batch.cost import costing
 from inspector.sections.batch.fills import drifting, filling
 from inspector.sections.batch.packed import packing
-from inspector.sections.batch.seen import seeing
+from inspector.sections.batch.seen import Shown, seeing
 from inspector.wording.english import batch as words
-from tests.inspector.wording.said import NUMBER, PERCENT, is_number, is_percent
+from tests.inspector.wording.said import NUMBER, PERCENT, TOKEN, is_number, is_percent
 from tests.models.own_models import own
 
 TEXTS = ["the cat sat on the mat because it was tired", "a dog"]
@@ -23,20 +23,21 @@ TEXTS = ["the cat sat on the mat because it was tired", "a dog"]
 def test_a_leak_is_said_where_there_is_one(fill: float | str, leaks: bool) -> None:
     batch = batches.read(own("encoder", mask_fill=fill), TEXTS, layout="right")
     seen = batch.seen(1, layer=1, head=3)
-    said = seeing(batch, seen, head="layer 1, head 3")
-    assert said.startswith(
-        "Padded on the right, 8 of 24 cells hold no text (33 %). Text 1: each token sees 4 keys, and"
-    )
-    assert ("the mask leaks" in said) == leaks
+    shown = Shown.of(seen)
+    said = seeing(batch, seen, shown, head="layer 1, head 3")
+    assert said.endswith(" Of the batch's 24 cells 33 % hold no text.")
     if leaks:
-        told = re.search(rf"gives {PERCENT} of its weight to padding", said)
+        told = re.match(rf"The mask leaks: in layer 1, head 3 {TOKEN} gives {PERCENT} of its weight to padding\.", said)
         assert told
-        assert is_percent(told[1], seen.to_padding)
-    elif fill == -20.0:
-        assert "to padding, next to nothing" in said
-        assert 0 < seen.to_padding < 1e-5
+        given = shown.weights[:, shown.padding]
+        assert is_percent(told[2], given.max())
+        assert told[1].strip("`") == shown.rows[int(given.argmax())]
     else:
-        assert said.endswith("layer 1, head 3 gives nothing to padding.")
+        given = "next to nothing" if fill == -20.0 else "nothing"
+        hides = f"each token of this text sees 4 keys, and layer 1, head 3 gives {given} to it."
+        assert said.startswith(f"The mask hides padding: {hides}")
+        assert (given == "nothing") == (seen.to_padding == 0)
+        assert seen.to_padding < 1e-5
 
 
 def test_each_layout_is_told_as_it_is() -> None:
@@ -44,15 +45,18 @@ def test_each_layout_is_told_as_it_is() -> None:
     said = {}
     for layout in batches.LAYOUTS:
         batch = batches.read(loaded, TEXTS, layout=layout)
-        said[layout] = seeing(batch, batch.seen(1, layer=0, head=0), head="it")
-    assert said["left"].startswith("Padded on the left, 8 of 22 cells hold no text (36 %).")
-    assert said["packed"].startswith("Packed, 2 texts are one row of 14 cells, none of padding.")
-    assert said["packed"].endswith("Text 1: each token sees 1 to 3 keys, and it gives nothing to the other texts.")
-    assert said["alone"].startswith("One by one, 2 texts take 2 forwards and 14 cells, none of padding.")
-    even = batches.read(loaded, ["a cat", "a dog"], layout="right")
-    assert seeing(even, even.seen(0, layer=0, head=0), head="it").startswith(
-        "All 2 texts have one length, so no cell is padding."
+        seen = batch.seen(1, layer=0, head=0)
+        said[layout] = seeing(batch, seen, Shown.of(seen), head="it")
+    sees = "each token of this text sees 1 to 3 keys, and it gives nothing to"
+    assert said["left"] == f"The mask hides padding: {sees} it. Of the batch's 22 cells 36 % hold no text."
+    assert said["packed"] == (
+        f"The mask keeps packed texts apart: {sees} the other texts. The texts make one row of 14 cells."
     )
+    alone = "This text has no padding to hide: each token sees 1 to 3 keys."
+    assert said["alone"] == f"{alone} One by one, 2 texts take 2 forwards."
+    even = batches.read(loaded, ["a cat", "a dog"], layout="right")
+    seen = even.seen(0, layer=0, head=0)
+    assert seeing(even, seen, Shown.of(seen), head="it").endswith(" All texts have one length.")
     table = batches.leaks(even, layer=0, head=0)
     assert filling(table, batch=even, before_scale=False).startswith("Here is no padding")
 
@@ -62,24 +66,23 @@ def test_fills_packing_change_and_cost_are_told_with_their_numbers() -> None:
     batch, alone = (batches.read(loaded, TEXTS, layout=layout) for layout in ("right", "alone"))
     table = batches.leaks(batch, layer=0, head=0)
     said = filling(table, batch=batch, before_scale=False)
-    assert said.startswith(
-        "After the scale, in float32: −∞, −1e9 and −1e4 leave no weight on padding, −20 next to none; "
-    )
-    assert said.endswith("−1e9 in float16 raises an error.")
+    assert said.endswith(" In float16 −1e9 raises an error.")
     leak = table.set_index(["fill", "dtype"])["leak"]
-    told = re.search(rf"−10 leaves {NUMBER}, × 0 {PERCENT} and no mask {PERCENT}\.", said)
+    told = re.search(rf"−∞ leaves nothing and × 0 leaves {PERCENT} of the weight on padding\.", said)
     assert told
-    assert is_number(told[1], leak["-10", "float32"])
-    assert is_percent(told[2], leak["x 0", "float32"])
-    assert is_percent(told[3], leak["no mask", "float32"])
+    assert leak["-inf", "float32"] == 0
+    assert is_percent(told[1], leak["x 0", "float32"])
+    wrong = table.assign(problem=["raises: too large" if fill == "-1e9" else "" for fill in table["fill"]])
+    assert filling(wrong, batch=batch, before_scale=True).endswith(" in half precision say so at their bars.")
     rows = [
         batches.read(loaded, TEXTS, layout="packed", masked=masked, restart=restart)
         for masked, restart in ((True, True), (True, False), (False, False))
     ]
     tables = [batches.compare(row, alone) for row in rows]
     said = packing(tables)
-    assert "equal the texts read alone" in said
-    assert f"they would make {words.number(tables[1]['states'].max())}." in said
+    assert "every packed text reads as it does alone" in said
+    assert f"Positions running on would move them by {words.number(tables[1]['states'].max())}." in said
+    assert f"{words.percent(float(tables[2]['to_others'].mean()))} of the weight goes to other texts" in said
     drift = batches.drift(loaded, TEXTS, layout="right")
     said = drifting(drift, layout="right")
     moves = drift.set_index("fill")["drift"]
@@ -91,12 +94,34 @@ def test_fills_packing_change_and_cost_are_told_with_their_numbers() -> None:
     turned = own("encoder", positions="rope")
     left = drifting(batches.drift(turned, TEXTS, layout="left", refilled=False), layout="left")
     assert "padding stands before" not in left
-    for shape, claim in (("encoder", "tokens before it move too, by"), ("decoder", "no token before it moves at all")):
-        spread, put = batches.spread(own(shape), TEXTS[0], token=4)
-        assert claim in words.spreading(spreading(spread, token=4, put=put))
     from inspector.costs import clock
 
     work = batches.work(clock.layer_shape(loaded.config), alone.lengths)
-    said = costing(work, texts=2)
-    assert said.startswith("Padded, 2 texts make 24 cells, 33 % of them padding: ")
-    assert "computes 256 scores a head where 160 are between tokens of one text." in said
+    flops = work.set_index("layout")["flops"]
+    told = re.search(
+        rf"padded, the texts take {NUMBER} times the FLOPs of one by one, packed {NUMBER} times", costing(work)
+    )
+    assert told
+    assert is_number(told[1], flops["right"] / flops["alone"])
+    assert is_number(told[2], flops["packed"] / flops["alone"])
+    assert costing(work).endswith("Of the 24 padded cells 33 % hold no text.")
+    assert "packed" not in costing(work[work["layout"] != "packed"])
+
+
+@pytest.mark.parametrize("layout", ["right", "left"])
+def test_all_padding_is_one_column_with_its_whole_weight(layout: batches.Layout) -> None:
+    batch = batches.read(own("encoder", mask_fill="zero"), TEXTS, layout=layout)
+    seen = batch.seen(1, layer=1, head=3)
+    shown = Shown.of(seen)
+    real, padded = seen.query_owner == 1, seen.key_owner < 0
+    assert shown.columns.count(f"padding × {padded.sum()}") == 1
+    assert len(shown.columns) == (~padded).sum() + 1
+    assert shown.rows == [token for token, text in zip(seen.queries, real, strict=True) if text]
+    assert shown.padding == (len(shown.columns) - 1 if layout == "right" else 0)
+    np.testing.assert_allclose(shown.weights.sum(axis=1), 1, rtol=1e-6)
+    assert shown.weights[:, shown.padding].mean() == pytest.approx(seen.to_padding, rel=1e-6)
+    assert (shown.mask[:, shown.padding] == 0).all()
+    row, column = shown.leaking
+    assert (shown.weights[row, column], column) == (shown.weights[:, shown.padding].max(), shown.padding)
+    full = Shown.of(batch.seen(0, layer=1, head=3))
+    assert (full.padding, full.leaking) == (None, None)

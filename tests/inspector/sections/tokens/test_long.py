@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import inspector
 from inspector import long_texts
 from inspector.sections.tokens import long as section
+from inspector.wording.english.tokens import long as words
 from models import LoadedModel
 
 TEXT = "The cat sat on the mat because it was tired, and the dog ran to the old man who had seen it before."
@@ -42,8 +44,18 @@ def test_smoothed_lines_keep_their_gaps() -> None:
         expected = np.nan if np.isnan(values[at]) else np.nanmean(around)
         assert found[at] == pytest.approx(expected, nan_ok=True)
     chart = section.cosines({"first": values, "windows": values}, tokens=["<b>"] * 40, chosen="windows")
-    first, points, windows = chart(mode="light").data
-    assert [line.name for line in (first, windows)] == ["First tokens", "Sliding windows"]
-    np.testing.assert_array_equal(points.y, values)
+    first, windows = chart(mode="light").data
+    assert [line.name for line in (first, windows)] == ["the other ways", "Sliding windows"]
     np.testing.assert_array_equal(windows.y, found)
-    assert points.customdata[0] == ["&lt;b&gt;"]
+    assert windows.line.width > 2 * first.line.width
+    assert list(first.customdata[0]) == ["&lt;b&gt;", "First tokens"]
+
+
+@pytest.mark.parametrize("way", ["first", "windows", "bigbird"])
+def test_a_way_is_told_by_what_it_keeps_or_drops(way: long_texts.Name) -> None:
+    table = pd.DataFrame({"way": [way], "cosine": [0.769], "dropped": [0.75 if way == "first" else 0.0]})
+    lengths = words.Lengths(read=128, whole=253, most=128, piece=32)
+    said = section.losing(table, way, lengths, model="M", text="your text")
+    assert said.endswith("Your text has 253 tokens; M reads 128 at once.")
+    assert ("drop 75 % of what the model could read" in said) == (way == "first")
+    assert ("at a cosine of 0.769 with full attention's, and drop none" in said) == (way in ("windows", "bigbird"))

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
-from inspector.sections.tokens.both import late_token
-from inspector.sections.tokens.both import moved as moved_by
-from inspector.text import Named
-from inspector.wording.english.tokens import both, masking, vector
-from inspector.wording.english.tokens.both import TokenChange
+from inspector.batches.spreading import spreading
+from inspector.sections.tokens.changed import late_token
+from inspector.wording.english.tokens import changed, masking, vector
 from inspector.wording.english.tokens.vector import Ranks
 
 GOOD, POOR = Ranks(1.0, 4, 0.2, 0.9), Ranks(2.0, 1, 0.5, 0.6)
 
 
 def drawn(*fates: tuple[str, str, str], right: int, by_chance: bool = True) -> str:
-    return masking.masking(rate=0.15, tokens=12, by_chance=by_chance, none=0.85**12, fates=fates, right=right)
+    draw = {"rate": 0.15, "tokens": 12, "by_chance": by_chance, "none": 0.85**12}
+    return masking.masking(**draw, fates=fates, right=right, sure=0.61, model="M")
 
 
 def shares(away: float) -> str:
@@ -29,14 +30,20 @@ def rated(high: tuple[float, float] = (0.5, 0.6), *, differs: bool = True, train
 
 def test_a_draw_is_told_in_words() -> None:
     kept = ("a", "kept", "a")
-    assert drawn(kept, right=1).endswith("tokens: `a` stays. The model's first guess is right.")
+    learns = "BERT learns by guessing hidden words: here M"
+    assert (
+        drawn(kept, right=1)
+        == f"{learns} guesses the only one, at 61 %. At 15 % chance chose it of 12 tokens: `a` stays."
+    )
+    assert drawn(kept, right=0).startswith(f"{learns} misses the only one, at 61 %.")
     said = drawn(("a", "random", "b"), ("c", "kept", "c"), right=0)
-    assert "`a` is read as `b` and `c` stays. The model's first guess is right for none of them." in said
+    assert said == (
+        f"{learns} guesses none of 2. At 15 % chance chose them of 12 tokens: `a` is read as `b` and `c` stays."
+    )
     many = drawn(*[("a", "masked", "[MASK]")] * 5, right=5)
-    assert "5 are read as [MASK], 0 as a random token, 0 as they are." in many
-    assert "right for all of them" in many
-    assert "chose none of 12 tokens, as 14 % of draws do. The first is taken instead: `a` stays." in drawn(
-        kept, right=1, by_chance=False
+    assert many == f"{learns} guesses 5 of 5. At 15 % chance chose them of 12 tokens."
+    assert drawn(kept, right=1, by_chance=False).endswith(
+        "chose none of 12 tokens, as in 14 % of draws, so the first is taken: `a` stays."
     )
     assert "chance explains it" in shares(0.5)
     assert "chance hardly explains" in shares(5.0)
@@ -53,12 +60,21 @@ def test_a_curve_that_does_not_fall_is_not_told_as_one_that_does() -> None:
 
 @pytest.mark.parametrize(
     ("cls", "mean", "words"),
-    [(POOR, GOOD, "the mean of all tokens is the better"), (GOOD, POOR, "[CLS] is the better"), (GOOD, GOOD, "alike")],
+    [
+        (POOR, GOOD, "The mean of all tokens is the better"),
+        (GOOD, POOR, "[CLS] is the better"),
+        (GOOD, GOOD, "are equally good"),
+    ],
 )
 def test_the_better_vector_is_named(cls: Ranks, mean: Ranks, words: str) -> None:
     said = vector.pooled(cls=cls, mean=mean, sentences=4, model="M")
     assert words in said
-    assert f"[CLS] for {cls.first} of 4" in said or f"[CLS] puts the paraphrase first for {cls.first} of 4" in said
+    assert (
+        f"Among 4 sentences in M, a paraphrase comes at rank {mean.mean:.2f} by the mean, at {cls.mean:.2f} by" in said
+    )
+    meanings = [meaning for _, _, meaning in vector.numbers(cls=cls, mean=mean, sentences=4, chance=2, agreement=0.5)]
+    assert f"{cls.first} of 4 have it" in meanings[0]
+    assert f"{mean.first} of 4 have it" in meanings[1]
 
 
 def test_one_sentence_has_no_pair() -> None:
@@ -71,14 +87,17 @@ def test_only_a_state_that_stays_is_told_as_one() -> None:
     table = pd.DataFrame(
         {"position": [0, 1, 2], "token": ["a", "tired", "b"], "change": [0.1, 0.2, 0.5], "largest": [0.4, 1.0, 2.0]}
     )
-    moves = moved_by(table, token=1, put="was")
-    assert moves == TokenChange(Named("tired", 1, 1), "was", 0.1, 0.4)
-    stays = TokenChange(moves.changed, "was", 0.0, 0.0)
-    named = {"encoder": "E", "decoder": "D"}
-    said = both.both(cosine=0.5, same=True, moves=(moves, stays), **named)
-    assert "E's earlier states move by 0.100, D's by 0" in said
-    assert "by 0" not in both.both(cosine=0.5, same=True, moves=(moves, moves), **named)
-    first = moved_by(table, token=0, put="was")
-    assert "no token stands before" in both.why(moves=(first, stays), **named)
+    moves, first = (spreading(table, token=token, put="was") for token in (1, 0))
+    assert (moves.before, moves.before_largest, moves.after, moves.itself) == (0.1, 0.4, 0.5, 0.2)
+    stays = replace(moves, before=0.0, before_largest=0.0)
+    assert changed.spreading({"E": moves, "D": stays}) == (
+        "Change `tired`, and in E the tokens before it move too, by 0.100 in the mean; "
+        "in D no token before it moves, for the mask is causal. Its own state moves by 0.200."
+    )
+    assert "causal" not in changed.spreading({"E": moves, "F": moves})
+    assert "no token stands before it" in changed.spreading({"E": first})
+    assert changed.why({"E": moves, "D": stays}).endswith(
+        "The tokens after it move in E by 0.500 and in D by 0.500 in the mean."
+    )
     assert late_token(("[CLS]", "was", "tired", ".", "[SEP]"), (True, False, False, False, True)) == 2
     assert late_token(("[CLS]", ".", "[SEP]"), (True, False, True)) == 1

@@ -20,23 +20,25 @@ FILLED = "mini-bert?mask_fill=-5.0"
 
 def test_the_maps_of_each_layout_and_the_sections() -> None:
     app = opened("Batch", model="mini-bert")
-    assert "18 of 60 cells hold no text" in sentence(app)
+    told = "each token of this text sees 13 keys, and layer 0, head 0 gives nothing to it."
+    assert sentence(app) == f"The mask hides padding: {told} Of the batch's 60 cells 30 % hold no text."
+    assert message(app, "matrix")[0]["panels"][0]["columns"][13:] == ["padding × 2"]
+    app.selectbox(key="list row").set_value(1).run()
     (mask, seen), (weights, shares) = messages(app, "matrix")
     labels = mask["panels"][0]["columns"]
     assert labels == weights["panels"][0]["columns"]
-    assert labels.count("padding") == 11
+    assert labels[4:] == ["padding × 11"]
     assert set(seen) == {0, 1}
-    assert seen.reshape(15, 15)[:, 4:].sum() == 0 == shares.reshape(15, 15)[:, 4:].sum()
+    assert seen.reshape(4, 5)[:, 4].sum() == 0 == shares.reshape(4, 5)[:, 4].sum()
     assert numbers(app)["padding"] == "30 %"
-    app.segmented_control(key="layout").set_value("packed").run()
+    app.selectbox(key="layout").set_value("packed").run()
     (mask, seen), _ = messages(app, "matrix")
-    assert seen.sum() == sum(length**2 for length in (15, 4, 10, 13))
+    assert seen.sum() == sum(length**2 for length in (13, 4, 10, 15))
     assert "(0)" in mask["panels"][0]["columns"][0]
     for section, words in {
-        "fills": "−10 leaves",
-        "packed": "equal the texts read alone",
-        "change": "no causal mask",
-        "cost": "times the FLOPs of the texts one by one",
+        "fills": "× 0 leaves",
+        "packed": "every packed text reads as it does alone",
+        "cost": "times the FLOPs of one by one",
     }.items():
         app.segmented_control(key="section").set_value(section).run()
         assert words in sentence(app)
@@ -46,13 +48,13 @@ def test_the_maps_of_each_layout_and_the_sections() -> None:
 
 
 def test_a_leaking_fill_is_said_on_the_page() -> None:
-    app = opened("Batch", model=FILLED)
-    assert "of its weight to padding: the mask leaks" in sentence(app)
+    app = opened("Batch", model=FILLED, row="1")
+    assert sentence(app).startswith("The mask leaks: in layer 0, head 0 `[SEP]` gives ")
     assert "A masked score is set to −5.00 before the softmax." in said(app)
-    _, (_, shares) = messages(app, "matrix")
-    assert float(numbers(app)["to padding"]) == pytest.approx(
-        float(shares.reshape(15, 15)[:4, 4:].sum(axis=1).mean()), rel=0.01
-    )
+    _, (weights, shares) = messages(app, "matrix")
+    given = shares.reshape(4, 5)[:, 4]
+    assert float(numbers(app)["to padding"]) == pytest.approx(float(given.mean()), rel=0.01)
+    assert weights["panels"][0]["named"] == [int(given.argmax()), 4]
 
 
 def test_a_saved_text_of_a_leaking_batch_is_told(tmp_path: Path) -> None:
@@ -71,7 +73,7 @@ def test_what_cannot_be_is_said_and_the_texts_stay() -> None:
     app.text_area(key="texts").set_value("\n".join(["Yes."] * 9)).run()
     assert "9 lines: the first 7 are read." in said(app)
     many = "\n".join(["好 " * 70] * 4)
-    app = opened("Batch", model="mini-bert", texts=many)
+    app = opened("Batch", model="mini-bert", texts=many, row="1")
     assert "cells, and 384 are read at most: write fewer or shorter ones." in said(app)
     assert app.text_area(key="texts").value == many
     app.text_area(key="texts").set_value("好。\n狗叫了。").run()

@@ -14,6 +14,8 @@ SHOWN = {  # of each move, by what its link says: the page's title, and words of
     "Every head": ("Scores", "Var(q · k) is "),
     "One head": ("Scores", "Layer 1, head 3: the scale 1/√d_k takes"),
     "Importance": ("What if", "Leaving out `"),
+    "One token changed": ("Tokens", "no token before it moves, for the mask is causal"),
+    "Long texts": ("Tokens", "with full attention's, and drop none."),
     "The curves": ("Positions", "How far queries and keys are turned"),  # mini-GPT adds no table
 }
 
@@ -21,7 +23,7 @@ SHOWN = {  # of each move, by what its link says: the page's title, and words of
 def followed(move: moved.Move) -> tuple[str, AppTest]:
     old = {name: value for name, value in move.given.items() if value not in (moved.ANY, moved.NONE)}
     measure = {name: "Entropy" for name, value in move.given.items() if value == moved.ANY}
-    titles = {"scores": "Scores", "positions": "Positions"}
+    titles = {"scores": "Scores", "positions": "Positions", "tokens": "Tokens", "batch": "Batch"}
     return old.get("section", "told"), opened(titles[move.page], **CARRIED, **old, **measure)
 
 

@@ -6,7 +6,8 @@ from html import unescape
 
 from streamlit.testing.v1 import AppTest
 
-from inspector import masked_lm, record, sentence_vectors
+from inspector import batches, masked_lm, record, sentence_vectors
+from inspector.text import number
 from tests.closeness import assert_close
 from tests.inspector.views.page import message, numbers, opened, pressed, section_opened, sentence, turned
 from tests.inspector.views.page import said as escaped
@@ -18,11 +19,13 @@ def said(app: AppTest) -> str:
 
 
 def test_masking_says_what_was_drawn_and_draws_again(shipped) -> None:
-    app = opened("Tokens", model="mini-bert", section="Masking", text="He shook his head.", mask_rate="40")
+    link = {"model": "mini-bert", "section": "Masking", "text": "He shook his head.", "mask_rate": "40"}
+    app = opened("Tokens", state={"mask_rule": True}, **link)
     loaded = shipped("mini-bert")
     trace = record(loaded, "He shook his head.")
     drawn = masked_lm.draw(loaded, trace, rate=0.4, seed=0)
-    assert f"At 40 % this draw chose {len(drawn.chosen)} of 5 tokens" in sentence(app)
+    assert f"here mini-BERT guesses {drawn.right or 'none'} of {len(drawn.chosen)}." in unescape(sentence(app))
+    assert "At 40 % chance chose them of 5 tokens" in sentence(app)
     counted = masked_lm.shares(loaded, trace.encoding, rate=0.4, seed=0)
     assert f"**{100 * counted['share'][0]:.1f} %** became [MASK]" in said(app)
     assert "mini-BERT was trained at 15 %, and this curve tests it at others" in said(app)
@@ -50,7 +53,7 @@ def test_sentences_as_vectors_and_cls_taken_apart(shipped) -> None:
     header, values = message(app, "matrix")
     assert [panel["title"] for panel in header["panels"]] == ["[CLS]", "Mean of all tokens"]
     assert_close(values.reshape(2, 3, 3), [found.cosines("cls"), found.cosines("mean")], relative=1e-6)
-    assert "of 2 sentences (mean rank" in sentence(app)
+    assert "Among 2 sentences in" in sentence(app)
     assert numbers(app)["by chance"] == "1.50"
     assert "[CLS] is more than a weighted average of the others" in said(app)
     assert "29.2 against 54.8" in said(app)
@@ -66,13 +69,30 @@ def test_sentences_as_vectors_and_cls_taken_apart(shipped) -> None:
 
 def test_a_text_is_understood_and_continued() -> None:
     app = opened("Tokens", model="mini-gpt", section="Understand and continue", text="He shook his head.")
-    assert "One architecture, two tasks: MiniLM understands the text" in sentence(app)
-    assert "mini-GPT's by 0: only mini-GPT can write token by token." in said(app)
-    assert "the states before it stay **exactly as they were: 0**" in said(app)
+    assert "One architecture, two tasks: MiniLM finds the sentence most like the text" in sentence(app)
+    assert "mini-GPT continues it." in said(app)
+    assert "BERT made to write: 12 times a [MASK] is put after the text" in said(app)
     assert "The text's last mark is left off" in said(app)
     app = opened("Tokens", model="mini-bert-zh", section="Understand and continue", text="我昨天买了一本新书。")
-    assert "mini-gpt has learned English alone" in said(app)
-    assert "mini-BERT for Chinese understands the text" in said(app)
+    assert "mini-GPT has learned English alone" in said(app)
+    assert "mini-BERT for Chinese finds the sentence most like the text" in said(app)
+    assert not app.exception
+
+
+def test_one_token_changed_moves_what_came_before_in_an_encoder_alone(shipped) -> None:
+    app = opened("Tokens", model="mini-gpt", section="One token changed", text="He shook his head.", changed="3")
+    tokens = shipped("mini-gpt").encode("He shook his head.").tokens
+    table, _ = batches.spread(shipped("mini-gpt"), "He shook his head.", token=3)
+    assert table["largest"][:3].max() == 0
+    told = said(app)
+    assert f"Change `{tokens[3].strip('▁')}`, and in mini-GPT no token before it moves, for the mask is causal;" in told
+    minilm, _ = batches.spread(shipped("minilm"), "He shook his head.", token=3)  # [CLS] stands before, no start there
+    assert f"in MiniLM the tokens before it move too, by {number(minilm['change'][:3].mean())} in the mean." in told
+    assert "Why can BERT not write token by token?" in told
+    app = opened("Tokens", model="mini-bert-zh", section="One token changed", text="我昨天买了一本新书。")
+    assert "; in" not in sentence(app)  # no decoder of Headlight reads Chinese
+    app = opened("Tokens", model="translator", section="One token changed", text="I love cats.")
+    assert "in MiniLM the tokens before it move too" in said(app)
     assert not app.exception
 
 

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from html import unescape
+
 import pytest
 
-from tests.inspector.views.page import opened, pressed, said, sentence
+from tests.inspector.views.page import opened, pressed, said, section_opened, sentence
 
 CORPUS = "low lower lowest new newer newest wide wider widest slow slower"
 
 
 def test_one_text_in_many_vocabularies() -> None:
     app = opened("Tokens", model="mini-bert", text="The cat sat on the mat because it was tired.")
-    assert "This text is 44 tokens as characters, 10 as words and 11 in mini-bert's vocabulary" in sentence(app)
-    assert "19.4 times the attention cells" in sentence(app)
-    assert "Unknown are 30 % of the words, none of the characters and none of mini-bert's pieces." in sentence(app)
+    assert "mini-BERT cuts this one into 11 tokens, characters make 44." in unescape(sentence(app))
+    assert "The longer way has 16.0 times the attention cells. As whole words 30 % would be unknown." in unescape(
+        sentence(app)
+    )
     table = app.dataframe[0].value.set_index("way")
-    ways = ["characters", "words", "minilm", "mini-bert", "mini-bert-zh"]
+    ways = ["characters", "words", "MiniLM", "mini-BERT", "mini-BERT for Chinese"]
     assert table["tokens"][ways].tolist() == [44, 10, 11, 11, 44]
-    assert table["parameters"]["minilm"] == 30_522 * 192  # what mini-bert's width would make of it
+    assert table["parameters"]["MiniLM"] == 30_522 * 192  # what mini-bert's width would make of it
     assert table["flops"]["characters"] == 4 * 4 * 44**2 * 192
     app.text_area(key="corpus").set_value(CORPUS).run()
-    assert "Unknown are all of the words" in sentence(app)
+    assert "As whole words all would be unknown." in unescape(sentence(app))
     pressed(app, "corpus-Chinese")
     assert "我" in app.text_area(key="corpus").value
     for corpus, told in {" ": "The corpus is empty", "x" * 300: "The corpus has a word of 301 characters"}.items():
@@ -31,13 +34,13 @@ def test_one_text_in_many_vocabularies() -> None:
 
 def test_a_chinese_text() -> None:
     app = opened("Tokens", model="mini-bert-zh")
-    assert "10 tokens as characters, 1 as words, for it has no blanks, and 10 in mini-bert-zh's" in sentence(app)
+    assert "In mini-BERT for Chinese this text is 10 tokens, as many as its 10 characters." in unescape(sentence(app))
     assert "a whole sentence counts as one word" in said(app)
     table = app.dataframe[0].value.set_index("way")
-    assert table["unknown_share"]["minilm"] == pytest.approx(40)  # percent
-    app.segmented_control(key="section").set_value("merges").run()
-    assert "Merge " in sentence(app)
-    assert "symbols then" in sentence(app)
+    assert table["unknown_share"]["MiniLM"] == pytest.approx(40)  # percent
+    section_opened(app, "How pieces are learned")
+    assert "merge " in unescape(sentence(app))
+    assert " symbols of " in unescape(sentence(app))
 
 
 def test_an_encoder_decoders_costs_are_its_encoders() -> None:
@@ -49,10 +52,10 @@ def test_an_encoder_decoders_costs_are_its_encoders() -> None:
 
 def test_merges_step_by_step() -> None:
     app = opened("Tokens", model="mini-bert", section="How pieces are learned", corpus=CORPUS, merge="1")
-    assert "Merge 1 of " in sentence(app)
+    assert "merge 1 makes" in unescape(sentence(app))
     first = sentence(app)
     pressed(app, "Next")
-    assert "Merge 2 of " in sentence(app)
+    assert "merge 2 makes" in unescape(sentence(app))
     assert "2" in app.query_params["merge"]
     pressed(app, "Back")
     assert sentence(app) == first
