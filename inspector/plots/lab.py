@@ -66,7 +66,7 @@ def curves(
 
 def _nothing(value: str) -> pd.DataFrame:
     """Make the lines of A and B before the first step, which have no point: axes and legend are there."""
-    return pd.DataFrame({"side": _PARTS, "line": _PARTS, "step": 0, value: nan, "seed": "", "opacity": 1.0})
+    return pd.DataFrame({"side": [*_PARTS], "line": [*_PARTS], "step": 0, value: nan, "seed": "", "opacity": 1.0})
 
 
 def _with_tests(chart: Chart, tested: Mapping[str, float]) -> Chart:

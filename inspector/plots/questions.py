@@ -92,6 +92,7 @@ def _lines(picture: Lines, language: Language) -> Chart:
         y_marks={} if picture.mark_y is None else {"": picture.mark_y},
         x_log=picture.log_x,
         y_log=picture.log_y and _is_wide(picture),
+        y_format=".1~e" if picture.log_y and not _is_wide(picture) else "",
         listed=len(named) > 1,
         below=True,
         height=_LINES + 20 * max(0, len(picture.series) - 2),

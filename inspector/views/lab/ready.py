@@ -46,9 +46,8 @@ def choose(experiment: Experiment | None, *, topics: DeltaGenerator, listed: Del
         st.selectbox(
             words.EXPERIMENT,
             names,
-            index=None,
+            index=None if st.session_state[_EXPERIMENT] is None else 0,  # with none it has a cross that empties it
             placeholder=words.OWN_SETTINGS,
-            required=True,
             key=_EXPERIMENT,
             on_change=_take_named,
             width=320,

@@ -59,9 +59,12 @@ def grid(*, heads: int, counts: Mapping[str, int]) -> str:
 
     counts: measure -> number of heads that give it more than half of their weight.
     """
-    counted = [f"{count} {'rests' if count == 1 else 'rest'} {_REST[name]}" for name, count in counts.items() if count]
-    if counted:
-        return f"Of {heads} heads {listed(counted)} (more than half of the weight, on average)."
+    some = {_REST[name]: count for name, count in counts.items() if count}
+    if some:
+        rest = "rests" if next(iter(some.values())) == 1 else "rest"
+        first, *others = (f"{count} {where}" for where, count in some.items())
+        first = first.replace(" ", f" {rest} ", 1)
+        return f"Of {heads} heads {listed([first, *others])}, with over half of the weight."
     none = "The only head does not give" if heads == 1 else f"None of the {heads} heads gives"
     return f"{none} half of its weight to one kind of token, on average."
 

@@ -71,7 +71,7 @@ STRONGEST = "Texts in which it is strongest"
 USUAL = "Texts from its weakest tenth to its strongest"
 PAIRS = "Strongest pairs of tokens: the query framed, the key filled"
 ON_TEXTS, WHICH_TEXTS, OPEN = "On texts", "Kind of texts", "Open in Attention"
-KINDS = {"usual": USUAL, "strongest": STRONGEST, "pairs": "Strongest pairs of tokens"}
+KINDS = {"usual": "Weakest to strongest", "strongest": "Strongest texts", "pairs": "Strongest pairs"}
 NO_EXAMPLE = "No text has this number for this head."
 WHICH_FIGURE = "Figure of the head"
 FIGURES = {"texts": "All texts", "offsets": "By offset", "relations": "Relations"}
@@ -219,7 +219,7 @@ def texts_alt(told: str, *, texts: int) -> str:
 def sorted_by(measure: Measure) -> str:
     """Say what the number before each text is."""
     told = chart(measure)
-    return f"The number is the measure on each text: {told[0].lower()}{told[1:]}."
+    return f"Each number says {told[0].lower()}{told[1:]}."
 
 
 def pair(*, weight: str, query: str | None, key: str | None, places: tuple[int, int]) -> str:
@@ -269,7 +269,7 @@ def length(distribution: MeasureDistribution) -> str:
         return f"what the text's length does cannot be told from {distribution.texts} texts"
     if isnan(r):
         return "the same whatever the text's length"
-    number = f"r = {r:.2f} with the number of tokens".replace("-0.00", "0.00").replace("-", "−")
+    number = f"r = {r:.2f}".replace("-0.00", "0.00").replace("-", "−")
     if abs(r) < TOLD:
         return f"the text's length hardly changes it ({number})"
     return f"{'larger' if r > 0 else 'smaller'} in longer texts ({number})"
