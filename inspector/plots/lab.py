@@ -37,7 +37,7 @@ def curves(
     charts = []
     for value, title in panels.items():
         means = [_mean(rows, value) for _, rows in table.groupby("side")]
-        rows = pd.concat([thin, *means]).sort_values("side", kind="stable") if means else _nothing(value)
+        rows = pd.concat([thin, *means]).sort_values("side", kind="stable") if means else _nothing(value, steps)
         side = dict(zip(rows["line"], rows["side"], strict=True))
         chart = Chart(
             rows,
@@ -64,9 +64,10 @@ def curves(
     return Panels(charts, "A and B while they learn", height=460 if len(panels) == 3 else 580)
 
 
-def _nothing(value: str) -> pd.DataFrame:
+def _nothing(value: str, steps: int) -> pd.DataFrame:
     """Make the lines of A and B before the first step, which have no point: axes and legend are there."""
-    return pd.DataFrame({"side": [*_PARTS], "line": [*_PARTS], "step": 0, value: nan, "seed": "", "opacity": 1.0})
+    ends = pd.DataFrame([(side, step) for side in _PARTS for step in (0, steps)], columns=["side", "step"])
+    return ends.assign(**{"line": ends["side"], value: nan, "seed": "", "opacity": 1.0})
 
 
 def _with_tests(chart: Chart, tested: Mapping[str, float]) -> Chart:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inspector.sections.atlas.colour import Colour
     from inspector.sections.subject import Subject
 
-LONGEST = 100  # characters of a text that are shown
+LONGEST = 80  # characters of a text that are shown
 
 
 def of(place: int, colour: Colour) -> Section:

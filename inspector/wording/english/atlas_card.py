@@ -218,8 +218,7 @@ def texts_alt(told: str, *, texts: int) -> str:
 
 def sorted_by(measure: Measure) -> str:
     """Say what the number before each text is."""
-    told = chart(measure)
-    return f"Each number says {told[0].lower()}{told[1:]}."
+    return f"{chart(measure)}, on each text."
 
 
 def pair(*, weight: str, query: str | None, key: str | None, places: tuple[int, int]) -> str:

@@ -37,7 +37,7 @@ def test_the_page_opens_with_a_question_and_nothing_trained() -> None:
     assert [one.label for one in app.expander if one.label == "Settings" and not one.proto.expanded] == ["Settings"]
     assert "Stop" not in labels(app)
     (empty,) = app.get("plotly_chart")
-    assert all(line["y"] == [None] for line in json.loads(empty.proto.spec)["data"])
+    assert all(line["y"] == [None, None] for line in json.loads(empty.proto.spec)["data"])
 
 
 def test_another_group_opens_its_first_experiment() -> None:
