@@ -40,12 +40,6 @@ MOVES = (
     Move("scores", {"section": "One head"}, "scores", {"section": "This head"}),
     Move("scores", {"section": "Importance"}, "what_if", {"part": "Leave each out"}),
     Move("positions", {"section": "The curves"}, "positions", {"section": "The table"}),
-    Move(
-        "atlas",
-        {"examples": "Texts from its weakest tenth to its strongest"},
-        "atlas",
-        {"examples": "Weakest to strongest"},
-    ),
     Move("atlas", {"examples": "Texts from its weakest tenth to its strongest"}, "atlas", {"examples": "usual"}),
     Move("atlas", {"examples": "Texts in which it is strongest"}, "atlas", {"examples": "strongest"}),
     Move("atlas", {"examples": "Strongest pairs of tokens"}, "atlas", {"examples": "pairs"}),

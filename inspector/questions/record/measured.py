@@ -1,4 +1,4 @@
-"""What a number is measured of where it is not the model that is asked: a heading over such numbers."""
+"""Headings over numbers that are measured of something else than the model that is asked."""
 
 from inspector.questions.record.both import Both
 
