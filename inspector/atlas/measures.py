@@ -53,7 +53,7 @@ NORM_WEIGHTED = ("self", "previous", "next", "first", "cls", "sep", "punctuation
 _HEAD = (
     Measure("entropy", "nats", "head", "spreads its weight, as the entropy of a row says"),
     Measure("relative_entropy", "share", "head", "spreads its weight, of the most that the text's length allows"),
-    Measure("distance", "tokens", "head", "looks so far, on average"),
+    Measure("distance", "tokens", "head", "looks far, on average"),
     Measure("self", "share", "head", "looks at the token itself"),
     Measure("previous", "share", "head", "looks at the token before"),
     Measure("next", "share", "head", "looks at the next token"),
@@ -61,12 +61,12 @@ _HEAD = (
     Measure("cls", "share", "head", "looks at [CLS]"),
     Measure("sep", "share", "head", "looks at [SEP]"),
     Measure("punctuation", "share", "head", "looks at punctuation"),
-    Measure("confidence", "share", "head", "gives to its strongest key"),
+    Measure("confidence", "share", "head", "gives much to its strongest key"),
     Measure("information", "nats", "head", "chooses its keys by the query"),
     Measure("induction", "share", "head", "looks at what followed an earlier copy of the token"),
     Measure("duplicate", "share", "head", "looks at the same token elsewhere"),
     Measure("word", "share", "head", "looks at the other pieces of the word"),
-    Measure("sink", "share", "head", "gives to the one token that receives most"),
+    Measure("sink", "share", "head", "gives much to the one token that receives most"),
 )
 _OFFSETS = tuple(
     Measure(

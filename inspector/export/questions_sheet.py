@@ -21,10 +21,10 @@ from inspector.components import standalone
 from inspector.components.document import document
 from inspector.export import markdown
 from inspector.questions.asking import Answer
-from inspector.questions.filled import filled, needed, shown
+from inspector.questions.filled import by_measured, filled, needed, shown
 from inspector.questions.index import THEMES
 from inspector.questions.record.both import LANGUAGES, Language
-from inspector.questions.record.question import ClaimPart
+from inspector.questions.record.question import ClaimPart, PageLink
 from inspector.wording import in_language
 
 WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.sheet") for language in LANGUAGES}
@@ -57,6 +57,7 @@ dd { margin: 0; unicode-bidi: plaintext; white-space: pre-wrap; }
 nav ul { list-style: none; padding: 0; columns: 2 330px; column-gap: 28px; }
 nav li { break-inside: avoid; padding-left: 2.4em; text-indent: -2.4em; }
 nav h3 { margin-top: 14px; }
+body:has(#short:checked) .more { display: none; }
 article { border: 1px solid var(--st-border-color); border-radius: 8px; padding: 12px 14px; margin: 12px 0; }
 body:has(#both:checked) article .l + .l { border-top: 1px dashed var(--st-border-color); margin-top: 14px;
   padding-top: 12px; }
@@ -70,7 +71,9 @@ ul.parts .small { display: block; text-indent: 0; }
 table { border-collapse: collapse; font-size: 14px; }
 td, th { text-align: left; padding: 1px 16px 1px 0; border-bottom: 1px solid var(--st-border-color);
   vertical-align: top; font-weight: 400; }
+td, th { overflow-wrap: break-word; }
 td { font-variant-numeric: tabular-nums; }
+td:nth-child(2), th[scope=col] { white-space: nowrap; }
 th[scope=col] { color: var(--quiet); font-size: 13px; }
 .formula { overflow-x: auto; padding: 4px 0; }
 code { font-size: 13px; }
@@ -81,7 +84,8 @@ code { font-size: 13px; }
   body { font-size: 10.5pt; line-height: 1.4; }
   .switch { display: none; }
   main { max-width: none; padding: 0; }
-  h2, h3, h4 { break-after: avoid; page-break-after: avoid; }
+  h2, h3, h4, h3 + p, p.badge { break-after: avoid; page-break-after: avoid; }
+  nav a { color: inherit; text-decoration: none; }
   p, table, ul.parts li, .formula { break-inside: avoid; page-break-inside: avoid; }
   article { border-width: 0 0 1px; border-radius: 0; padding: 8px 0; }
   .formula { overflow: visible; }
@@ -90,12 +94,18 @@ code { font-size: 13px; }
 
 
 def sheet(
-    answers: Sequence[Answer], *, model: str, text: str, language: Language | None = None, date: str | None = None
+    answers: Sequence[Answer],
+    *,
+    model: str,
+    text: str,
+    language: Language | None = None,
+    date: str | None = None,
+    address: str = "",
 ) -> str:
     """Write answers as one HTML page that needs no server, script or network.
 
     model, text: of the reader, at the page's top. language: shown at first, both where None. date: of the measuring,
-    today's where None.
+    today's where None. address: of the Headlight whose pages the answers lead to, "" where it is not known.
 
     ```python
     answers = list(questions.ask_all(questions.Subject(loaded, text)))
@@ -122,7 +132,7 @@ def sheet(
     )
     body = "".join(
         f'<section><h2 id="{html.escape(theme.id)}">{_both(theme.name.of)}</h2>'
-        f"{''.join(map(_article, answers_of))}</section>"
+        f"{''.join(_article(answer, address) for answer in answers_of)}</section>"
         for theme, answers_of in themes
     )
     css = f"{standalone.variables()}{_STYLE}"
@@ -134,7 +144,13 @@ def sheet(
             ("both", TAGS["en"], f"{WORDS['en'].BOTH} / <span lang='{TAGS['zh']}'>{WORDS['zh'].BOTH}</span>"),
         )
     )
+    lengths = "".join(
+        f'<label><input type="radio" name="length" id="{name.lower()}"{" checked" if name == "LONG" else ""}> '
+        f"{_both(lambda language, name=name: getattr(WORDS[language], name))}</label>"
+        for name in ("SHORT", "LONG")
+    )
     body = f"""<fieldset class="switch" aria-label="{WORDS["en"].LANGUAGE} / {WORDS["zh"].LANGUAGE}">{switch}</fieldset>
+<fieldset class="switch" aria-label="{WORDS["en"].LENGTH} / {WORDS["zh"].LENGTH}">{lengths}</fieldset>
 <main>
 {top}
 <nav><h2>{_both(lambda language: WORDS[language].CONTENTS)}</h2>{contents}</nav>
@@ -155,12 +171,12 @@ def _top(answers: Sequence[Answer], facts: dict[str, str], language: Language) -
     return f"<h1>{words.TITLE}</h1><p>{about}</p><dl>{rows}</dl>"
 
 
-def _article(answer: Answer) -> str:
-    blocks = "".join(_in(language, _block(answer, language)) for language in LANGUAGES)
+def _article(answer: Answer, address: str) -> str:
+    blocks = "".join(_in(language, _block(answer, language, address)) for language in LANGUAGES)
     return f'<article id="q{answer.question.number}">{blocks}</article>'
 
 
-def _block(answer: Answer, language: Language) -> str:
+def _block(answer: Answer, language: Language, address: str) -> str:
     question, words, page = answer.question, WORDS[language], PAGE[language]
     judged = answer.verdict or "failed"
     verdict = (
@@ -184,25 +200,33 @@ def _block(answer: Answer, language: Language) -> str:
         held = zip(question.parts, answer.held, strict=True)
         items = "".join(_part(part, holds, answer, language) for part, holds in held)
         lines.append(f'<h4>{words.PARTS}</h4><ul class="parts">{items}</ul>')
-    lines.append(_numbers(answer, language))
+    more = [_numbers(answer, language)]
     if question.formula and answer.verdict is not None:
         formula = markdown.formula(filled(question.formula, answer.numbers), display=True)
-        lines.append(f'<h4>{page.FORMULA}</h4><div class="formula">{formula}</div>')
-    lines.append(_told(page.BECAUSE, question.because.of(language)))
-    lines.append(_told(page.REFUTED, question.refuted.of(language)))
-    lines.append(_told(page.SETTING, question.setting.of(language)))
+        more.append(f'<h4>{page.FORMULA}</h4><div class="formula">{formula}</div>')
+    more.append(_told(page.BECAUSE, question.because.of(language)))
+    more.append(_told(page.REFUTED, question.refuted.of(language)))
+    more.append(_told(page.SETTING, question.setting.of(language)))
     if question.papers:
         items = "".join(
             f'<li lang="en">{html.escape(paper.cited)}: {html.escape(paper.title)}. '
             f'<a href="{html.escape(paper.url)}" rel="noreferrer">{html.escape(paper.url)}</a></li>'
             for paper in question.papers
         )
-        lines.append(f"<h4>{page.PAPERS}</h4><ul>{items}</ul>")
+        more.append(f"<h4>{page.PAPERS}</h4><ul>{items}</ul>")
     if question.see is not None:
-        state = f"?{urlencode(question.see.state)}" if question.see.state else ""
-        first = "" if question.see.page else "Attention: "  # its address is empty
-        lines.append(f"<h4>{words.SEE}</h4><p>{first}<code>/{html.escape(question.see.page + state)}</code></p>")
-    return "".join(lines)
+        more.append(f"<h4>{words.SEE}</h4><p>{_seen(question.see, address)}</p>")
+    return f'{"".join(lines)}<div class="more">{"".join(more)}</div>'
+
+
+def _seen(see: PageLink, address: str) -> str:
+    """Write where an answer is seen whole: a link where the address is known."""
+    state = f"?{urlencode(see.state)}" if see.state else ""
+    path = html.escape(f"{address}/{see.page}{state}")
+    if address:
+        return f'<a href="{path}" rel="noreferrer">{path}</a>'
+    first = "" if see.page else "Attention: "  # its address is empty
+    return f"{first}<code>{path}</code>"
 
 
 def _part(part: ClaimPart, held: bool, answer: Answer, language: Language) -> str:
@@ -213,9 +237,10 @@ def _part(part: ClaimPart, held: bool, answer: Answer, language: Language) -> st
         quantity = question.numbers.get(check.number)
         name = check.number if quantity is None else quantity.name.of(language)
         got = shown(answer.numbers[check.number], quantity, language)
-        checks.append(html.escape(f"{name}{colon}{got}{words.needs(needed(check, question.numbers, language))}"))
+        needs = words.needs(needed(check, question.numbers, answer.numbers, language))
+        checks.append(html.escape(f"{name}{colon}{got}{needs}"))
     mark, verdict = ("true", page.HELD) if held else ("false", page.NOT_HELD)
-    statement = html.escape(part.statement.of(language))
+    statement = html.escape(page.quoted(part.statement.of(language)))
     return (
         f'<li><span class="badge {mark}">{_MARKS[mark]} {verdict}</span>{colon}{statement}'
         f'<span class="small">{"<br>".join(checks)}</span></li>'
@@ -224,12 +249,18 @@ def _part(part: ClaimPart, held: bool, answer: Answer, language: Language) -> st
 
 def _numbers(answer: Answer, language: Language) -> str:
     question, page = answer.question, PAGE[language]
-    named = {name: quantity for name, quantity in question.numbers.items() if name in answer.numbers}
-    if not named:
-        return ""
-    paper = any(name in question.published for name in named)
+    return "".join(
+        _table(answer, names, page.NUMBERS if of is None else page.numbers_of(of.of(language)), language)
+        for of, names in by_measured(question.numbers, answer.numbers).items()
+    )
+
+
+def _table(answer: Answer, names: Sequence[str], heading: str, language: Language) -> str:
+    question, page = answer.question, PAGE[language]
+    paper = any(name in question.published for name in names)
     rows = []
-    for name, quantity in named.items():
+    for name in names:
+        quantity = question.numbers[name]
         cells = f'<th scope="row">{html.escape(quantity.name.of(language))}</th>'
         cells += f"<td>{html.escape(shown(answer.numbers[name], quantity, language))}</td>"
         if paper:
@@ -238,7 +269,7 @@ def _numbers(answer: Answer, language: Language) -> str:
             cells += f"<td>{html.escape(told)}</td>"
         rows.append(f"<tr>{cells}</tr>")
     heads = "".join(f'<th scope="col">{head}</th>' for head in page.HEADS[: 3 if paper else 2])
-    return f"<h4>{page.NUMBERS}</h4><table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return f"<h4>{heading}</h4><table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _told(heading: str, text: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from math import nan
 
 import pandas as pd
 
@@ -11,14 +13,18 @@ from inspector.plots.chart import Chart, Panels
 _LOG = 20  # times the smallest value that the largest must be for an axis of powers of ten
 _PARTS, _STYLES = {"A": "attention", "B": "ffn"}, {"A": 0, "B": 1}  # indigo and amber, as in every comparison
 _SHARE = (-0.03, 1.03)
+_POINT = 12  # pixels
 
 
-def curves(table: pd.DataFrame, *, steps: int, unit: str = "digit") -> Panels:
+def curves(
+    table: pd.DataFrame, *, steps: int, unit: str = "digit", tested: Mapping[str, float] | None = None
+) -> Panels:
     """Loss (nats per digit), share of digits right and share of texts without a mistake, A solid and B dashed.
 
     table: of `lab.curves`; where it has induction scores they are a fourth panel. With several seeds each is a thin
     line and their mean, over the steps that all of them have, a thick one. steps: how many there will be, so that the
-    axis stands still while the curves grow. unit: what texts are made of.
+    axis stands still while the curves grow. unit: what texts are made of. tested: by side, the share of texts right in
+    the tests after the training, drawn as a point where the curve ends.
     """
     panels = {"loss": f"loss, nats per {unit}", "token_accuracy": f"{unit}s right", "exact_accuracy": "texts right"}
     if "induction" in table and table["induction"].notna().any():
@@ -31,7 +37,7 @@ def curves(table: pd.DataFrame, *, steps: int, unit: str = "digit") -> Panels:
     charts = []
     for value, title in panels.items():
         means = [_mean(rows, value) for _, rows in table.groupby("side")]
-        rows = pd.concat([thin, *means]).sort_values("side", kind="stable")
+        rows = pd.concat([thin, *means]).sort_values("side", kind="stable") if means else _nothing(value, steps)
         side = dict(zip(rows["line"], rows["side"], strict=True))
         chart = Chart(
             rows,
@@ -51,9 +57,34 @@ def curves(table: pd.DataFrame, *, steps: int, unit: str = "digit") -> Panels:
         )
         if value == "loss":
             charts.append(replace(chart, from_zero=True))
-        else:
-            charts.append(replace(chart, y_range=_SHARE, y_format="" if value == "induction" else ".0%"))
-    return Panels(charts, "A and B while they learn", height=500 if len(panels) == 3 else 620)
+            continue
+        if value == "exact_accuracy" and tested:
+            chart = _with_tests(chart, tested)
+        charts.append(replace(chart, y_range=_SHARE, y_format="" if value == "induction" else ".0%"))
+    return Panels(charts, "A and B while they learn", height=460 if len(panels) == 3 else 580)
+
+
+def _nothing(value: str, steps: int) -> pd.DataFrame:
+    """Make the lines of A and B before the first step, which have no point: axes and legend are there."""
+    ends = pd.DataFrame([(side, step) for side in _PARTS for step in (0, steps)], columns=["side", "step"])
+    return ends.assign(**{"line": ends["side"], value: nan, "seed": "", "opacity": 1.0})
+
+
+def _with_tests(chart: Chart, tested: Mapping[str, float]) -> Chart:
+    """Add a point for each side's test where its curves end."""
+    rows = chart.table
+    ends = [rows.loc[rows["side"] == side, "step"].max() for side in tested]
+    points = pd.DataFrame({"side": tested.keys(), "step": ends, chart.y: tested.values(), "seed": "tested"})
+    lines = [f"{side} tested" for side in tested]
+    return replace(
+        chart,
+        table=pd.concat([rows, points.assign(line=lines, opacity=1.0)]),
+        names={**chart.names, **dict.fromkeys(lines, "")},
+        parts={**chart.parts, **{line: _PARTS[line[0]] for line in lines}},
+        styles={**chart.styles, **{line: _STYLES[line[0]] for line in lines}},
+        marks=dict.fromkeys(lines, "points"),
+        sizes={**chart.sizes, **dict.fromkeys(lines, _POINT)},
+    )
 
 
 def _mean(rows: pd.DataFrame, value: str) -> pd.DataFrame:

@@ -91,11 +91,18 @@ def _lines(picture: Lines, language: Language) -> Chart:
         x_marks={} if picture.mark_x is None else {"": picture.mark_x},
         y_marks={} if picture.mark_y is None else {"": picture.mark_y},
         x_log=picture.log_x,
-        y_log=picture.log_y,
+        y_log=picture.log_y and _is_wide(picture),
+        y_format=".1~e" if picture.log_y and not _is_wide(picture) else "",
         listed=len(named) > 1,
         below=True,
         height=_LINES + 20 * max(0, len(picture.series) - 2),
     )
+
+
+def _is_wide(picture: Lines) -> bool:
+    """Return True if the values reach over a power of ten: less of it has no round numbers to name."""
+    sizes = [y for series in picture.series for y in series.y if math.isfinite(y) and y > 0]
+    return bool(sizes) and max(sizes) >= 10 * min(sizes)
 
 
 def _room(picture: Bars, log: bool) -> tuple[float, float] | None:

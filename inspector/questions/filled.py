@@ -53,26 +53,43 @@ def shown(value: float, label: Label | None, language: Language) -> str:
     return _with_unit(value, label, language, _digits)
 
 
-def needed(check: NumberCheck, labels: Mapping[str, Label], language: Language) -> str:
-    """Write what a check needs of its number, like `NumberCheck.needs`, with a reader's names and units: "< 5 %"."""
+def needed(check: NumberCheck, labels: Mapping[str, Label], numbers: Numbers, language: Language) -> str:
+    """Write what a check needs of its number, with a reader's names and units: "< 5 %".
+
+    Where the bound is another number, its value stands first and then where it comes from: "< 0.0237: 0.5 × “output
+    moved without all heads of the layer”".
+    """
     label = labels.get(check.number)
     if isinstance(check.bound, str):
-        other = labels[check.bound].name.of(language) if check.bound in labels else check.bound
-        bound = other if check.times == 1 else f"{_short(check.times)} × {other}"
-        bound = f"“{bound}”" if language == "zh" and check.times == 1 else bound
+        bound = _with_unit(check.times * numbers[check.bound], label, language, _digits)
     else:
         bound = _with_unit(check.bound, label, language, _short)
     if check.relation == "±":
-        return f"{bound} ± {_with_unit(check.within, label, language, _short)}"
-    if check.relation == "± %":
-        return f"{bound} ± {_with_unit(check.within, _SHARE, language, _short)}"
-    return f"{check.relation} {bound}"
+        needs = f"{bound} ± {_with_unit(check.within, label, language, _short)}"
+    elif check.relation == "± %":
+        needs = f"{bound} ± {_with_unit(check.within, _SHARE, language, _short)}"
+    else:
+        needs = f"{check.relation} {bound}"
+    if not isinstance(check.bound, str):
+        return needs
+    other = labels[check.bound].name.of(language) if check.bound in labels else check.bound
+    times = "" if check.times == 1 else f"{_short(check.times)} × "
+    return f"{needs}{'：' if language == 'zh' else ': '}{times}“{other}”"
+
+
+def by_measured(labels: Mapping[str, Label], numbers: Numbers) -> dict[Both | None, list[str]]:
+    """Group the names of the numbers by what was measured: first those of the model that is asked, under None."""
+    groups: dict[Both | None, list[str]] = {None: []}
+    for name, label in labels.items():
+        if name in numbers:
+            groups.setdefault(label.of, []).append(name)
+    return {of: names for of, names in groups.items() if names}
 
 
 def brief(value: float) -> str:
     """Write a number in three digits, a very large or small one with a power of ten: "1.56 × 10⁷"."""
     mantissa, _, power = number(value).partition("e")
-    return f"{mantissa} × 10{str(int(power)).translate(_RAISED)}" if power else mantissa
+    return f"{_signed(mantissa)} × 10{str(int(power)).translate(_RAISED)}" if power else _signed(mantissa)
 
 
 def _with_unit(value: float, label: Label | None, language: Language, digits: Callable[[float], str]) -> str:
@@ -87,14 +104,20 @@ def _with_unit(value: float, label: Label | None, language: Language, digits: Ca
 def _short(value: float) -> str:
     """Write a constant that somebody chose, without the zeros at its end: 0.1, 10⁻⁵."""
     mantissa, power = _parts(value)
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    mantissa = _signed(mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa)
     raised = f"10{power.translate(_RAISED)}"
     return mantissa if not power else raised if mantissa == "1" else f"{mantissa} × {raised}"
 
 
 def _digits(value: float) -> str:
     mantissa, power = _parts(value)
+    mantissa = _signed(mantissa)
     return f"{mantissa} × 10{power.translate(_RAISED)}" if power else mantissa
+
+
+def _signed(mantissa: str) -> str:
+    """Write the sign of a number below zero as a minus, not as a hyphen."""
+    return mantissa.replace("-", "−")
 
 
 def _latex(value: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from inspector.questions.themes import (
     architecture,
     basics,
@@ -22,7 +24,7 @@ from inspector.questions.themes import (
     several_heads,
 )
 
-THEMES = (
+_THEMES = (
     basics.THEME,
     scale.THEME,
     projections.THEME,
@@ -40,6 +42,9 @@ THEMES = (
     found_in_heads.THEME,
     found_in_streams.THEME,
     found_in_words.THEME,
+)
+THEMES = tuple(
+    replace(theme, questions=tuple(sorted(theme.questions, key=lambda question: question.number))) for theme in _THEMES
 )
 QUESTIONS = tuple(
     sorted((question for theme in THEMES for question in theme.questions), key=lambda question: question.number)

@@ -42,6 +42,9 @@ MOVES = (
     Move("positions", {"section": "The curves"}, "positions", {"section": "The table"}),
     Move("batch", {"section": "One token changed"}, "tokens", {"section": "One token changed"}),
     Move("tokens", {"section": "Long texts"}, "tokens", {"section": "Ways to read a long text"}),
+    Move("atlas", {"examples": "Texts from its weakest tenth to its strongest"}, "atlas", {"examples": "usual"}),
+    Move("atlas", {"examples": "Texts in which it is strongest"}, "atlas", {"examples": "strongest"}),
+    Move("atlas", {"examples": "Strongest pairs of tokens"}, "atlas", {"examples": "pairs"}),
 )
 
 

@@ -77,7 +77,7 @@ class Words:
 
     id: str
     label: str
-    chooses: Callable[[Subject, str], Mapping[str, str | None]]
+    chooses: Callable[[Subject, str], Mapping[str, str | int | None]]
     example: str = ""
     most: int = 200
     width: int = 260

@@ -15,7 +15,7 @@ def test_from_a_head_to_its_example_in_attention_and_back(page: Page, server: Se
     box = grid.bounding_box()
     assert box is not None
     assert box["y"] + 200 < 900, "the picture is above the fold"
-    page.get_by_role("radio", name="Strongest pairs of tokens").click()
+    page.get_by_role("radio", name="Strongest pairs").click()
     expect(page.get_by_text(" → ").first).to_be_visible()  # before it the links are those of the texts
     rests(page)
     link = page.get_by_role("link", name="Open in Attention").first

@@ -46,7 +46,7 @@ def test_progress_is_that_of_the_seed_that_is_trained_now() -> None:
     ]
     found = read.progress(courses)
     assert found == read.SeedProgress(seed=1, step=20, steps=300, right={"A": 0.125, "B": 0.25})
-    assert words.progress(found) == "Seed 1, step 20 of 300: A has 12 % of the texts right, B 25 %."
+    assert words.progress(found) == "A has 12 % of the texts right so far, B 25 %."
     assert read.progress(courses[-1:]) is None
 
 
@@ -55,7 +55,8 @@ def test_progress_is_that_of_the_seed_that_is_trained_now() -> None:
     [
         (
             [result("A", 0, (1, 0, 0), (1, 0.2, 0.1)), result("B", 0, (0, 0, 0), (0.31, 0.2, 0.1))],
-            f"After 300 steps A (positions sinusoidal) has 100 % of {TRIED} new texts right, B (positions none) 0 %. "
+            "A (positions sinusoidal) has 100 % of new texts right, B (positions none) 0 %. "
+            f"The points at the end are tests on {TRIED} new texts after 300 steps. "
             "Counted by single digits, 100 % of A's and 31 % of B's are right. "
             "At twice the length, 0 % of A's and 0 % of B's texts are right.",
         ),
@@ -64,8 +65,9 @@ def test_progress_is_that_of_the_seed_that_is_trained_now() -> None:
                 *(result("A", seed, (exact, 1, 1), (1, 1, 1)) for seed, exact in enumerate((1.0, 0.5))),
                 *(result("B", seed, (0.25, 0.5, 0), (0.5, 0.5, 0), step=40) for seed in (0, 1)),
             ],
-            f"After 40 to 300 of 300 steps A (positions sinusoidal) has 75 % of {TRIED} new texts right, B (positions "
-            "none) 25 %, means of 2 seeds. Counted by single digits, 100 % of A's and 50 % of B's are right. "
+            "A (positions sinusoidal) has 75 % of new texts right, B (positions none) 25 %. "
+            f"The points at the end are tests on {TRIED} new texts after 40 to 300 of 300 steps, means of 2 seeds. "
+            "Counted by single digits, 100 % of A's and 50 % of B's are right. "
             "At twice the length, 100 % of A's and 50 % of B's texts are right.",
         ),
     ],
@@ -73,7 +75,7 @@ def test_progress_is_that_of_the_seed_that_is_trained_now() -> None:
 def test_a_verdict_has_the_means_over_seeds(results: list, sentence: str) -> None:
     found = read.verdict(Experiment(b=NOPE), results)
     assert found is not None
-    assert words.verdict(found) == sentence
+    assert f"{words.verdict(found)} {words.tests(found)}" == sentence
 
 
 def test_a_side_is_told_by_switches_that_act_in_it() -> None:
@@ -84,13 +86,15 @@ def test_a_side_is_told_by_switches_that_act_in_it() -> None:
     found = read.verdict(both, [result(side, 0, (1, 1, 1), (1, 1, 1)) for side in ("A", "B")])
     assert found is not None
     assert words.verdict(found).startswith(
-        f"After 300 steps A (network RNN with attention and cell lstm) has 100 % of {TRIED} new texts right, B "
-        "(network Transformer, shape encoder-decoder and layers 1) 100 %."
+        "A (network RNN with attention and cell lstm) has 100 % of new texts right, B (network Transformer, shape "
+        "encoder-decoder and layers 1) 100 %."
     )
     assert words.differences(both) == (
         "B differs from A: network Transformer instead of RNN with attention, shape encoder-decoder, layers 1."
     )
     assert words.changed(both.a) == "network RNN with attention, cell lstm"
+    assert words.sides(both).startswith("A is an RNN with attention with cell lstm. B differs")
+    assert words.sides(Experiment(a=Switches(heads=1))).startswith("A is as in the paper, but for heads 1. B differs")
     assert read.writes(both)
     assert not read.writes(Experiment())
 
@@ -99,8 +103,8 @@ def test_a_side_that_diverged_is_left_out() -> None:
     broken = SimpleNamespace(side="B", run=SimpleNamespace(seed=0, steps=300), curve=(report(7, 0.0),), trials=())
     found = read.verdict(Experiment(b=NOPE), [result("A", 0, (1, 1, 1), (1, 1, 1)), broken])
     assert found is not None
-    said = words.verdict(found)
-    assert said.startswith("After 300 steps A (positions sinusoidal) has 100 %")
+    said = f"{words.verdict(found)} {words.tests(found)}"
+    assert said.startswith("A (positions sinusoidal) has 100 %")
     assert "B" not in said
     assert read.verdict(Experiment(b=NOPE), [broken]) is None
 
@@ -109,21 +113,21 @@ def test_sides_that_do_not_differ_have_no_names() -> None:
     same = Experiment(b=Switches())
     found = read.verdict(same, [result(side, 0, (1, 1, 1), (1, 1, 1)) for side in ("A", "B")])
     assert found is not None
-    assert words.verdict(found).startswith(f"After 300 steps A has 100 % of {TRIED} new texts right, B 100 %.")
+    assert words.verdict(found).startswith("A has 100 % of new texts right, B 100 %.")
 
 
 SIDE = rf"([AB]) \(positions \w+\) (?:has )?{PERCENT}"
 VERDICT = (
-    rf"After (\d+)(?: to (\d+))?(?: of (\d+))? steps {SIDE} of {TRIED} new texts right(?:, {SIDE})?"
-    r"(?:, means of (\d+) seeds| \(means of (.*?)\))?\.(?: Counted by single digits, (.*?) are right\.)? At twice the "
-    r"length, (.*?) texts are right\."
+    rf"{SIDE} of new texts right(?:, {SIDE})?\. The points at the end are tests on {TRIED} new texts after "
+    r"(\d+)(?: to (\d+))?(?: of (\d+))? steps(?:, means of (\d+) seeds| \(means of (.*?)\))?\."
+    r"(?: Counted by single digits, (.*?) are right\.)? At twice the length, (.*?) texts are right\."
 )
 SHARES = rf"{PERCENT} of ([AB])'s"
 
 
 def check(sentence: str, results: list) -> None:
     """Hold a verdict against the tests of each side, summed here."""
-    fewest, most, steps, *sides, seeds, each, digits, longer = claim(VERDICT, sentence)
+    *sides, fewest, most, steps, seeds, each, digits, longer = claim(VERDICT, sentence)
     tested = [one for one in results if one.trials]
     reached = sorted(one.curve[-1].step for one in tested)
     assert (int(fewest), int(most or fewest)) == (reached[0], reached[-1])
@@ -174,11 +178,11 @@ def test_no_verdict_says_what_the_tests_do_not() -> None:
         if found is None:
             assert not any(one.trials for one in results)
             continue
-        said = words.verdict(found)
+        said = f"{words.verdict(found)} {words.tests(found)}"
         check(said, results)
         kinds |= {kind for kind in (" to ", "means of", "for A", "under 1 %", "Counted") if kind in said}
         false = re.sub(r"(\d+) %", lambda one: f"{(int(one[1]) + 2) % 101} %", said, count=1)
-        for planted in {false, said.replace("After ", "After 1")} - {said}:
+        for planted in {false, said.replace("texts after ", "texts after 1")} - {said}:
             with pytest.raises(AssertionError):
                 check(planted, results)
     assert len(kinds) == 5

@@ -61,6 +61,7 @@ _RELATIONS = {
     "conj": "conjunct conjuncts coordinated",
     "mark": "marker markers subordinating that because",
     "obl": "oblique obliques",
+    "obl:agent": "passive agent agents",
     "acl": "clause adnominal",
     "advcl": "adverbial clause",
     "xcomp": "open clausal complement",

@@ -148,9 +148,10 @@ class Plot {
     return { left: middle(column, this.cell[0], width), top: middle(row, this.cell[1], height), width, height };
   }
 
-  /** A cell's name, as [text or token] parts: "query 3 ‘sat’ → key 5 ‘mat’". */
+  /** A cell's name, as [text or token] parts: "query 3 ‘sat’ → key 5 ‘mat’", of numbers alone "layer 2, head 7". */
   name({ row, column }) {
-    return [...this.side("row", this.rows, row), " → ", ...this.side("column", this.columns, column)];
+    const between = [this.panel.rows, this.panel.columns].some(Array.isArray) ? " → " : ", ";
+    return [...this.side("row", this.rows, row), between, ...this.side("column", this.columns, column)];
   }
 
   side(axis, labels, index) {

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from inspector.atlas.reading.distribution import MeasureDistribution
 from inspector.plots import theme
-from inspector.plots.atlas.units import root_ticks, written
+from inspector.plots.atlas.units import even_ticks, root_ticks, written
 from inspector.plots.theme import Mode
 
 _TICKS = 4  # at least
@@ -48,8 +48,8 @@ def histogram(found: MeasureDistribution, *, title: str, mode: Mode = "light") -
     figure.add_vline(x=np.sqrt(found.mean), line={"color": theme.TEXT[mode], "width": 2, "dash": "dash"})
     low_end, high_end = float(found.measure.edges[first]), float(found.measure.edges[last])
     ticks = [tick for tick in root_ticks(high_end) if tick >= low_end]
-    if len(ticks) < _TICKS:  # round numbers are rare in a narrow range
-        ticks = np.linspace(low_end, high_end, _TICKS).tolist()
+    if len(ticks) < _TICKS:  # of a narrow range
+        ticks = even_ticks(low_end, high_end, least=_TICKS)
     subtitle = (
         f"dashed: the mean, {written(found.mean, unit)}; band: the middle half, "
         f"{written(low, unit)} to {written(high, unit)}"
@@ -58,12 +58,17 @@ def histogram(found: MeasureDistribution, *, title: str, mode: Mode = "light") -
         template=theme.template(mode),
         title={"text": title, "subtitle": {"text": subtitle}},
         xaxis={
-            "title": {"text": f"{_QUANTITY[unit]} in a text, root scale"},
+            "title": {"text": f"{_QUANTITY[unit]} in a text (root scale: small ones have more room)"},
             "tickvals": np.sqrt(ticks),
             "ticktext": [written(tick, unit).removesuffix(f" {unit}") if tick else "0" for tick in ticks],
             "range": [roots[first] - 0.3 * (roots[1] - roots[0]), roots[last] + 0.3 * (roots[1] - roots[0])],
         },
-        yaxis={"title": {"text": f"of {found.texts:,} texts"}, "tickformat": ".0%", "rangemode": "tozero", "nticks": 5},
+        yaxis={
+            "title": {"text": f"share of {found.texts:,} texts"},
+            "tickformat": ".0%",
+            "rangemode": "tozero",
+            "nticks": 5,
+        },
         showlegend=False,
         margin={"t": 76},
         bargap=0,

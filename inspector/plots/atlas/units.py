@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil, floor
+
 from inspector import text
 from inspector.atlas.measures import Unit
 
@@ -28,3 +30,14 @@ def root_ticks(largest: float, *, most: int = 7) -> list[float]:
         if spaced[-1] ** 0.5 - tick**0.5 >= largest**0.5 / most:
             spaced.append(tick)
     return sorted({0.0, *spaced})
+
+
+def even_ticks(low: float, high: float, *, least: int = 4) -> list[float]:
+    """Choose round values between two ends: multiples of 1, 2 or 5 times a power of ten, at least `least` of them."""
+    for power in range(4, -7, -1):
+        for times in reversed(_STEPS):
+            step = times * 10.0**power
+            first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+            if last - first + 1 >= least:
+                return [number * step for number in range(first, last + 1)]
+    return [low, high]

@@ -34,10 +34,14 @@ class ClaimPart:
 
 @dataclass(frozen=True)
 class Label:
-    """A reader's label of a measured number: its name, and the unit after it, such as "FLOPs"; "%" is times 100."""
+    """A reader's label of a measured number: its name, and the unit after it, such as "FLOPs"; "%" is times 100.
+
+    of: what was measured, where it is not the model that is asked; see measured.py.
+    """
 
     name: Both
     unit: Both | str = ""
+    of: Both | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from inspector.probe import record_head
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, below, equal, near
 from inspector.questions.record.kinds import ANY, ENCODER, ENCODER_DECODER, PREDICTS
+from inspector.questions.record.measured import OTHERS, RANDOM, SMALL
 from inspector.questions.record.papers import (
     DONG_2021,
     HE_2016,
@@ -547,12 +548,13 @@ LAYERS = Question(
         "layers": Label(Both("layers", "层数")),
         "distinct": Label(Both("different sets of matrices among the layers", "各层中不同的矩阵组数")),
         "common": Label(Both("matrices that encoder's and decoder's layers share", "编码器层与解码器层共用的矩阵数")),
-        "torch": Label(Both("parameters of torch's nn.Transformer", "torch 的 nn.Transformer 的参数量")),
+        "torch": Label(Both("parameters of torch's nn.Transformer", "torch 的 nn.Transformer 的参数量"), of=OTHERS),
         "albert": Label(
             Both(
                 "parameters of torch's nn.Transformer if its layers were shared",
                 "若各层共享，torch 的 nn.Transformer 的参数量",
-            )
+            ),
+            of=OTHERS,
         ),
     },
     setting=Both(
@@ -791,13 +793,16 @@ CLOSEST = Question(
     measure=_closest,
     numbers={
         "equal": Label(
-            Both("choices that are the nearest row, rows of one length", "选中的行就是最近的行的比例，各行等长"), "%"
+            Both("choices that are the nearest row, rows of one length", "选中的行就是最近的行的比例，各行等长"),
+            "%",
+            of=RANDOM,
         ),
         "unequal": Label(
             Both(
                 "choices that are the nearest row, rows of lengths 1 to 20", "选中的行就是最近的行的比例，长度 1 到 20"
             ),
             "%",
+            of=RANDOM,
         ),
         "own": Label(Both("choices that are the nearest row, this model", "选中的行就是最近的行的比例，该模型"), "%"),
         "shortest": Label(Both("length of this model's shortest row", "该模型最短一行的长度")),
@@ -909,8 +914,8 @@ RELU = Question(
         "slope": Label(Both("smallest slope for x > 0", "x > 0 时的最小斜率")),
         "flat": Label(Both("places with slope 0 on this text", "该文本上斜率为 0 的比例"), "%"),
         "mean": Label(Both("mean / deviation of ReLU's outputs", "ReLU 输出的均值 / 标准差")),
-        "usual": Label(Both("units that die, learning rate 0.1", "死亡单元的比例，学习率 0.1"), "%"),
-        "high": Label(Both("units that die, learning rate 3", "死亡单元的比例，学习率 3"), "%"),
+        "usual": Label(Both("units that die, learning rate 0.1", "死亡单元的比例，学习率 0.1"), "%", of=SMALL),
+        "high": Label(Both("units that die, learning rate 3", "死亡单元的比例，学习率 3"), "%", of=SMALL),
         "silent": Label(
             Both("units of this model above 0 for no token of the text", "该模型在该文本上从未大于 0 的单元"), "%"
         ),

@@ -13,6 +13,7 @@ from inspector.interventions import leave_one_out
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below, equal
 from inspector.questions.record.kinds import ANY, ENCODER, ENCODER_DECODER
+from inspector.questions.record.measured import RANDOM, SMALL
 from inspector.questions.record.papers import (
     ABNAR_2020,
     BAHDANAU_2015,
@@ -357,7 +358,8 @@ RELATED = Question(
     measure=_related,
     numbers={
         "unit": Label(
-            Both("rank correlation of q · k and −|q − k|, keys of one length", "q·k 与 −|q − k| 的秩相关，键等长")
+            Both("rank correlation of q · k and −|q − k|, keys of one length", "q·k 与 −|q − k| 的秩相关，键等长"),
+            of=RANDOM,
         ),
         "distance": Label(
             Both("rank correlation of q · k and −|q − k|, median of heads", "q·k 与 −|q − k| 的秩相关，各头中位数")
@@ -368,8 +370,10 @@ RELATED = Question(
     },
     setting=Both(
         "All heads of self-attention, of the encoder where there is one; Spearman within each row. Keys of one "
-        "length: 64 random rows of 32 keys, seed 0.",
-        "自注意力的所有头，有编码器时取编码器的；逐行计算 Spearman 秩相关。等长的键：64 行，每行 32 个随机键，种子 0。",
+        "length: 64 random rows of 32 keys, seed 0. Alike is 0.99: of 13 keys one pair of neighbours may change places "
+        "(0.995), two pairs not (0.989).",
+        "自注意力的所有头，有编码器时取编码器的；逐行计算 Spearman 秩相关。等长的键：64 行，每行 32 个随机键，种子 0。"
+        "排序一致指 0.99 以上：13 个键中允许一对相邻的键交换位置（0.995），两对则不行（0.989）。",
     ),
     because=Both(
         "|q − k|² = |q|² + |k|² − 2 q · k: in a row only |k| comes between. A long key gets a large product without "
@@ -636,9 +640,10 @@ BOTTLENECK = Question(
             Both(
                 "largest gradient by a state other than the last, no attention",
                 "除最后一个外各状态梯度的最大值，没有注意力",
-            )
+            ),
+            of=SMALL,
         ),
-        "least": Label(Both("smallest gradient by a state, with attention", "各状态梯度的最小值，有注意力")),
+        "least": Label(Both("smallest gradient by a state, with attention", "各状态梯度的最小值，有注意力"), of=SMALL),
         "moved": Label(
             Both("output moved without cross-attention, 1 − cosine", "去掉交叉注意力后输出的变化，1 − 余弦")
         ),
@@ -807,7 +812,7 @@ CONNECTED = Question(
     measure=_connected,
     numbers={
         "attention": Label(Both("largest change of a weight, attention", "权重的最大变化，注意力")),
-        "connected": Label(Both("largest change of a weight, fully connected", "权重的最大变化，全连接")),
+        "connected": Label(Both("largest change of a weight, fully connected", "权重的最大变化，全连接"), of=RANDOM),
         "parameters": Label(Both("parameters of a layer over these n tokens, n²", "作用于这 n 个 token 的参数，n²")),
         "longer": Label(Both("parameters more for a token more", "多一个 token 时增加的参数")),
     },

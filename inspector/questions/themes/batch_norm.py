@@ -9,6 +9,7 @@ from torch import nn
 from inspector import normalization
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, below, equal, near
+from inspector.questions.record.measured import OTHERS, RANDOM
 from inspector.questions.record.papers import IOFFE_2015, SHEN_2020, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
@@ -94,7 +95,8 @@ DIMENSIONS = Question(
             Both("[N, D, T]: difference from statistics over N and T", "[N, D, T]：与沿 N、T 求统计量之差")
         ),
         "images": Label(
-            Both("[N, C, H, W]: difference from statistics over N, H, W", "[N, C, H, W]：与沿 N、H、W 求统计量之差")
+            Both("[N, C, H, W]: difference from statistics over N, H, W", "[N, C, H, W]：与沿 N、H、W 求统计量之差"),
+            of=RANDOM,
         ),
     },
     setting=Both(
@@ -412,12 +414,13 @@ LARGE = Question(
     ),
     measure=_large,
     numbers={
-        "tokens": Label(Both("tokens in a step of mini-bert's training", "mini-bert 训练时一步的 token 数")),
+        "tokens": Label(Both("tokens in a step of mini-bert's training", "mini-bert 训练时一步的 token 数"), of=OTHERS),
         "texts": Label(
             Both(
                 "texts of this batch's mean length in a step of mini-bert's training",
                 "mini-bert 训练时一步含多少个该批次平均长度的文本",
-            )
+            ),
+            of=OTHERS,
         ),
         "step": Label(
             Both(

@@ -11,6 +11,7 @@ from inspector.probe import record_blocks
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, around, at_least, at_most, below, equal
 from inspector.questions.record.kinds import ANY, ENCODER, FILLS_MASKS, Kind
+from inspector.questions.record.measured import OTHERS
 from inspector.questions.record.papers import (
     BELTAGY_2020,
     DEVLIN_2019,
@@ -112,7 +113,9 @@ IS_ENCODER = Question(
     measure=_encoder,
     numbers={
         "encoder": Label(Both("change of earlier tokens' keys, this encoder", "前面各 token 的 K 的变化，该编码器")),
-        "decoder": Label(Both("change of earlier tokens' keys, mini-gpt", "前面各 token 的 K 的变化，mini-gpt")),
+        "decoder": Label(
+            Both("change of earlier tokens' keys, mini-gpt", "前面各 token 的 K 的变化，mini-gpt"), of=OTHERS
+        ),
     },
     setting=Both(
         "The text without its last token and with it: |after − before| / |before| of earlier tokens' keys, mean over "

@@ -527,7 +527,7 @@ BROAD = Question(
     ),
     formula=r"\frac{H(A_i)}{\ln n}: \quad <low> \;(l < L/3), \qquad <middle> \;(L/3 \le l < 2L/3)",
     papers=(CLARK_2019,),
-    see=PageLink(""),
+    see=PageLink("", {"sort": "entropy"}),
     of=ANY,
     published={
         "confidence": PublishedNumber(

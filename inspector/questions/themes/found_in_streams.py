@@ -479,7 +479,8 @@ PLACES = Question(
             (at_least("outliers", 1),),
         ),
         ClaimPart(
-            Both("Outlier dimensions are few: less than 1 %.", "离群维度很少：不到 1%。"), (below("part", 0.01),)
+            Both("Outlier dimensions are few: less than 1 %.", "离群维度很少：不到 1%。"),
+            (at_least("outliers", 1), below("part", 0.01)),  # none are no few
         ),
     ),
     measure=_places,
@@ -1095,7 +1096,7 @@ LENS = Question(
     ),
     formula=r"\arg\max \mathrm{head}(\mathrm{LN}(x_l)) = \arg\max z: \quad <first>, \; <middle>, \; <before>",
     papers=(NOSTALGEBRAIST_2020, BELROSE_2023),
-    see=PageLink(""),
+    see=PageLink("block", {"section": "What each part adds"}),
     of=READS_LAYERS,
 )
 

@@ -472,13 +472,18 @@ ORDERS = Question(
     measure=_orders,
     numbers={
         "uncached_bend": Label(
-            Both("n² term of a step without cache, doubled", "无缓存时一步的 n² 项系数 × 2"), "FLOPs"
+            Both(
+                "second difference of a step's FLOPs without cache, 0 where they grow in proportion",
+                "无缓存时一步 FLOPs 的二阶差分，线性增长时为 0",
+            ),
+            "FLOPs",
         ),
         "cached_bend": Label(
-            Both("n² term of a step with the cache, doubled", "有缓存时一步的 n² 项系数 × 2"), "FLOPs"
+            Both("second difference of a step's FLOPs with the cache", "有缓存时一步 FLOPs 的二阶差分"), "FLOPs"
         ),
         "text_bend": Label(
-            Both("n² term of a whole text with the cache, doubled", "有缓存时整段文本的 n² 项系数 × 2"), "FLOPs"
+            Both("second difference of a whole text's FLOPs with the cache", "有缓存时整段文本 FLOPs 的二阶差分"),
+            "FLOPs",
         ),
         "saved": Label(
             Both("FLOPs without / with the cache, 64 tokens in all", "共 64 个 token，无缓存 / 有缓存的 FLOPs")

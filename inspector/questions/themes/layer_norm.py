@@ -11,6 +11,7 @@ from inspector.normalization.other_norms import Floats
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, around, at_least, at_most, below, equal, near
 from inspector.questions.record.kinds import ANY
+from inspector.questions.record.measured import SMALL
 from inspector.questions.record.papers import (
     BA_2016,
     IOFFE_2015,
@@ -570,28 +571,38 @@ STABILITY = Question(
                 "输入放大 1000 倍时 LayerNorm 输出的变化",
             )
         ),
-        "growing": Label(Both("gradient, first over last layer, with a norm", "首层与末层梯度之比，有归一化")),
-        "growing_without": Label(Both("gradient, first over last layer, no norm", "首层与末层梯度之比，无归一化")),
+        "growing": Label(
+            Both("gradient, first over last layer, with a norm", "首层与末层梯度之比，有归一化"), of=SMALL
+        ),
+        "growing_without": Label(
+            Both("gradient, first over last layer, no norm", "首层与末层梯度之比，无归一化"), of=SMALL
+        ),
         "fading": Label(
-            Both("gradient, first over last layer, with a norm and no residual", "首层与末层梯度之比，有归一化、无残差")
+            Both(
+                "gradient, first over last layer, with a norm and no residual", "首层与末层梯度之比，有归一化、无残差"
+            ),
+            of=SMALL,
         ),
         "fading_without": Label(
             Both(
                 "gradient, first over last layer, no norm and no residual",
                 "首层与末层梯度之比，无归一化、无残差",
-            )
+            ),
+            of=SMALL,
         ),
         "start": Label(
             Both(
                 "activation, Glorot over small weights, norm",
                 "激活值之比（Glorot / 小初始权重），有归一化",
-            )
+            ),
+            of=SMALL,
         ),
         "start_without": Label(
             Both(
                 "activation, Glorot over small weights, no norm",
                 "激活值之比（Glorot / 小初始权重），无归一化",
-            )
+            ),
+            of=SMALL,
         ),
     },
     setting=Both(

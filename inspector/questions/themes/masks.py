@@ -11,6 +11,7 @@ from inspector.batches.leaks import RAISES
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, below, equal
 from inspector.questions.record.kinds import ANY, DECODER, ENCODER, Kind
+from inspector.questions.record.measured import OTHERS
 from inspector.questions.record.papers import DEVLIN_2019, VASWANI_2017
 from inspector.questions.record.picture import Bars, Heatmap, Lines, Series
 from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
@@ -440,7 +441,8 @@ FUTURE = Question(
             Both(
                 "largest change before the changed token, encoder (minilm)",
                 "被改动的 token 之前的最大变化，编码器（minilm）",
-            )
+            ),
+            of=OTHERS,
         ),
     },
     setting=Both(
@@ -517,9 +519,11 @@ BERT = Question(
         "cross": Label(Both("layers of cross-attention in this encoder", "该编码器中的交叉注意力层数")),
         "before": Label(Both("largest change before the changed token", "被改动的 token 之前的最大变化")),
         "hidden": Label(
-            Both("cells hidden in the translator's cross-attention", "translator 交叉注意力中被遮住的格子数")
+            Both("cells hidden in the translator's cross-attention", "translator 交叉注意力中被遮住的格子数"), of=OTHERS
         ),
-        "cells": Label(Both("all cells of the translator's cross-attention", "translator 交叉注意力的格子总数")),
+        "cells": Label(
+            Both("all cells of the translator's cross-attention", "translator 交叉注意力的格子总数"), of=OTHERS
+        ),
     },
     setting=Both(
         "The encoder on the text, its middle token changed as in question 71. Cross-attention is that of the "

@@ -14,6 +14,7 @@ from inspector.positional import kinds
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below, equal, near
 from inspector.questions.record.kinds import ENCODER, Kind
+from inspector.questions.record.measured import OTHERS, RANDOM
 from inspector.questions.record.papers import HAVIV_2022, KE_2021, PRESS_2022, SHAW_2018, SU_2021, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
@@ -139,7 +140,8 @@ ORDER = Question(
             Both(
                 "change of the states in a decoder without positions, mean of all tokens",
                 "解码器无位置编码时状态的变化，各 token 平均",
-            )
+            ),
+            of=OTHERS,
         ),
     },
     setting=Both(
@@ -579,7 +581,8 @@ ENDS = Question(
             Both(
                 "a model with RoPE reads one token more than its longest text (1: yes)",
                 "使用 RoPE 的模型能比最大长度多读一个 token（1：是）",
-            )
+            ),
+            of=OTHERS,
         ),
     },
     setting=Both(
@@ -668,9 +671,12 @@ DISTURBED = Question(
     ),
     measure=_disturbed,
     numbers={
-        "bare": Label(Both("cosine of x and x + PE, x from N(0, 1/d)", "x 与 x + PE 的余弦，x 取自 N(0, 1/d)")),
+        "bare": Label(
+            Both("cosine of x and x + PE, x from N(0, 1/d)", "x 与 x + PE 的余弦，x 取自 N(0, 1/d)"), of=RANDOM
+        ),
         "scaled": Label(
-            Both("cosine of √d x and √d x + PE, x from N(0, 1/d)", "√d x 与 √d x + PE 的余弦，x 取自 N(0, 1/d)")
+            Both("cosine of √d x and √d x + PE, x from N(0, 1/d)", "√d x 与 √d x + PE 的余弦，x 取自 N(0, 1/d)"),
+            of=RANDOM,
         ),
         "model": Label(
             Both(

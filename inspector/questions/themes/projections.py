@@ -12,6 +12,7 @@ from torch import Tensor
 
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below
+from inspector.questions.record.measured import RANDOM, SMALL
 from inspector.questions.record.papers import KITAEV_2020, VASWANI_2017
 from inspector.questions.record.picture import Bars, Heatmap
 from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
@@ -294,7 +295,9 @@ DIAGONAL = Question(
     measure=_diagonal,
     numbers={
         "peaks": Label(
-            Both("tokens that give themselves the most, equal lengths", "给自己权重最大的 token 占比，长度相近"), "%"
+            Both("tokens that give themselves the most, equal lengths", "给自己权重最大的 token 占比，长度相近"),
+            "%",
+            of=RANDOM,
         ),
         "unequal": Label(
             Both(
@@ -302,10 +305,15 @@ DIAGONAL = Question(
                 "给自己权重最大的 token 占比，长度从 0.2 到 3",
             ),
             "%",
+            of=RANDOM,
         ),
-        "equal": Label(Both("weight on itself, one matrix of variance 1", "给自己的权重，一个方差为 1 的矩阵"), "%"),
-        "linear": Label(Both("weight on itself, one matrix of nn.Linear", "给自己的权重，一个 nn.Linear 矩阵"), "%"),
-        "apart": Label(Both("weight on itself, two matrices", "给自己的权重，两个矩阵"), "%"),
+        "equal": Label(
+            Both("weight on itself, one matrix of variance 1", "给自己的权重，一个方差为 1 的矩阵"), "%", of=RANDOM
+        ),
+        "linear": Label(
+            Both("weight on itself, one matrix of nn.Linear", "给自己的权重，一个 nn.Linear 矩阵"), "%", of=RANDOM
+        ),
+        "apart": Label(Both("weight on itself, two matrices", "给自己的权重，两个矩阵"), "%", of=RANDOM),
         "model": Label(
             Both("tokens that give themselves the most, this model", "给自己权重最大的 token 占比，该模型"), "%"
         ),
@@ -486,8 +494,8 @@ SHARING = Question(
     numbers={
         "tied": Label(Both("positive eigenvalues of QQᵀ, least of heads", "QQᵀ 的正特征值占比，各头最小值"), "%"),
         "own": Label(Both("positive eigenvalues of QKᵀ, median of heads", "QKᵀ 的正特征值占比，各头中位数"), "%"),
-        "three": Label(Both("loss with W_Q and W_K", "W_Q、W_K 不同时的损失"), Both("nats", "nat")),
-        "shared": Label(Both("loss with W_Q = W_K", "W_Q = W_K 时的损失"), Both("nats", "nat")),
+        "three": Label(Both("loss with W_Q and W_K", "W_Q、W_K 不同时的损失"), Both("nats", "nat"), of=SMALL),
+        "shared": Label(Both("loss with W_Q = W_K", "W_Q = W_K 时的损失"), Both("nats", "nat"), of=SMALL),
     },
     setting=Both(
         "Eigenvalues: of the products on this text, in this model. " + _LAB.en,
@@ -568,11 +576,11 @@ WITHOUT = Question(
     ),
     measure=_without,
     numbers={
-        "drawn": Label(Both("weight on itself, random tokens", "给自己的权重，随机 token"), "%"),
+        "drawn": Label(Both("weight on itself, random tokens", "给自己的权重，随机 token"), "%", of=RANDOM),
         "itself": Label(Both("weight on itself, this text", "给自己的权重，该文本"), "%"),
         "even": Label(Both("an even share of this text", "该文本平均分配的权重"), "%"),
-        "three": Label(Both("loss with the three matrices", "有三个矩阵时的损失"), Both("nats", "nat")),
-        "none": Label(Both("loss without the three matrices", "没有三个矩阵时的损失"), Both("nats", "nat")),
+        "three": Label(Both("loss with the three matrices", "有三个矩阵时的损失"), Both("nats", "nat"), of=SMALL),
+        "none": Label(Both("loss without the three matrices", "没有三个矩阵时的损失"), Both("nats", "nat"), of=SMALL),
     },
     setting=Both(
         "Random: 64 tokens, d = 512, seed 0. This text: the states that enter the first layer, without a mask. "
@@ -721,9 +729,13 @@ KEY_IS_VALUE = Question(
         "value": Label(Both("‖K − V‖ / ‖K‖, median of heads", "‖K − V‖/‖K‖，各头中位数")),
         "query": Label(Both("‖K − Q‖ / ‖K‖, median of heads", "‖K − Q‖/‖K‖，各头中位数")),
         "three": Label(
-            Both("loss of a small network with K and V of their own", "小网络的损失，K、V 不同"), Both("nats", "nat")
+            Both("loss of a small network with K and V of their own", "小网络的损失，K、V 不同"),
+            Both("nats", "nat"),
+            of=SMALL,
         ),
-        "shared": Label(Both("loss of a small network with K = V", "小网络的损失，K = V"), Both("nats", "nat")),
+        "shared": Label(
+            Both("loss of a small network with K = V", "小网络的损失，K = V"), Both("nats", "nat"), of=SMALL
+        ),
     },
     setting=Both(
         "Keys, values and queries of this text, in at most 12 layers. " + _LAB.en,

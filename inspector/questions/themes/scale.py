@@ -12,6 +12,7 @@ import torch
 from inspector import scores
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, around, at_least, at_most, below, near
+from inspector.questions.record.measured import RANDOM, SMALL
 from inspector.questions.record.papers import BRITZ_2017, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import (
@@ -112,7 +113,7 @@ VARIANCE = Question(
     ),
     measure=_variance,
     numbers={
-        "drawn": Label(Both("Var(q · k) / d_k, drawn at random", "Var(q·k) / d_k，随机抽取")),
+        "drawn": Label(Both("Var(q · k) / d_k, drawn at random", "Var(q·k) / d_k，随机抽取"), of=RANDOM),
         "smallest": Label(Both("Var(q · k) / d_k, smallest of all heads", "Var(q·k) / d_k，各头最小值")),
         "median": Label(Both("Var(q · k) / d_k, median of heads", "Var(q·k) / d_k，各头中位数")),
         "largest": Label(Both("Var(q · k) / d_k, largest of all heads", "Var(q·k) / d_k，各头最大值")),
@@ -197,13 +198,15 @@ SCALED_VARIANCE = Question(
             Both(
                 "variance of the scaled scores, random entries, smallest over d_k",
                 "缩放后分数的方差，随机分量，各 d_k 最小值",
-            )
+            ),
+            of=RANDOM,
         ),
         "drawn_most": Label(
             Both(
                 "variance of the scaled scores, random entries, largest over d_k",
                 "缩放后分数的方差，随机分量，各 d_k 最大值",
-            )
+            ),
+            of=RANDOM,
         ),
         "smallest": Label(
             Both("variance of the scaled scores, this model, smallest of heads", "缩放后分数的方差，该模型，各头最小值")
@@ -313,14 +316,16 @@ SATURATION = Question(
     ),
     measure=_saturation,
     numbers={
-        "largest": Label(Both("largest weight at d_k = 1,024, without scale", "d_k = 1024 时的最大权重，无缩放")),
-        "wide": Label(Both("‖J‖ at d_k = 1,024, without scale", "d_k = 1024 时的 ‖J‖，无缩放")),
-        "wide_scaled": Label(Both("‖J‖ at d_k = 1,024, with scale", "d_k = 1024 时的 ‖J‖，有缩放")),
-        "narrow": Label(Both("‖J‖ at d_k = 4, without scale", "d_k = 4 时的 ‖J‖，无缩放")),
-        "narrow_scaled": Label(Both("‖J‖ at d_k = 4, with scale", "d_k = 4 时的 ‖J‖，有缩放")),
+        "largest": Label(
+            Both("largest weight at d_k = 1,024, without scale", "d_k = 1024 时的最大权重，无缩放"), of=RANDOM
+        ),
+        "wide": Label(Both("‖J‖ at d_k = 1,024, without scale", "d_k = 1024 时的 ‖J‖，无缩放"), of=RANDOM),
+        "wide_scaled": Label(Both("‖J‖ at d_k = 1,024, with scale", "d_k = 1024 时的 ‖J‖，有缩放"), of=RANDOM),
+        "narrow": Label(Both("‖J‖ at d_k = 4, without scale", "d_k = 4 时的 ‖J‖，无缩放"), of=RANDOM),
+        "narrow_scaled": Label(Both("‖J‖ at d_k = 4, with scale", "d_k = 4 时的 ‖J‖，有缩放"), of=RANDOM),
         "width": Label(Both("d_k of this model", "该模型的 d_k")),
-        "own": Label(Both("‖J‖ at this model's d_k, without scale", "该模型的 d_k 下的 ‖J‖，无缩放")),
-        "own_scaled": Label(Both("‖J‖ at this model's d_k, with scale", "该模型的 d_k 下的 ‖J‖，有缩放")),
+        "own": Label(Both("‖J‖ at this model's d_k, without scale", "该模型的 d_k 下的 ‖J‖，无缩放"), of=RANDOM),
+        "own_scaled": Label(Both("‖J‖ at this model's d_k, with scale", "该模型的 d_k 下的 ‖J‖，有缩放"), of=RANDOM),
     },
     setting=Both(
         "Random standard normal queries and 64 keys, seed 0; medians over the rows. Of the model only the width of its "
@@ -468,7 +473,7 @@ OUTPUTS = Question(
     numbers={
         "weight": Label(Both("largest weight of this model", "该模型的最大权重")),
         "drawn": Label(
-            Both("largest weight of a row, d_k = 1,024, without scale", "一行的最大权重，d_k = 1024，无缩放")
+            Both("largest weight of a row, d_k = 1,024, without scale", "一行的最大权重，d_k = 1024，无缩放"), of=RANDOM
         ),
         "score": Label(Both("largest score of this model, before the softmax", "该模型 softmax 之前的最大分数")),
     },
@@ -716,8 +721,8 @@ NORMAL = Question(
     ),
     measure=_normal,
     numbers={
-        "wide": Label(Both("excess kurtosis at d_k = 1,024", "d_k = 1024 时的超额峰度")),
-        "narrow": Label(Both("excess kurtosis at d_k = 4", "d_k = 4 时的超额峰度")),
+        "wide": Label(Both("excess kurtosis at d_k = 1,024", "d_k = 1024 时的超额峰度"), of=RANDOM),
+        "narrow": Label(Both("excess kurtosis at d_k = 4", "d_k = 4 时的超额峰度"), of=RANDOM),
         "model": Label(Both("|excess kurtosis| in this model, median of heads", "该模型的 |超额峰度|，各头中位数")),
     },
     setting=Both(
@@ -912,13 +917,13 @@ LEARNED = Question(
     ),
     measure=_learned,
     numbers={
-        "wide": Label(Both("loss, d_k = 48, with the scale", "损失，d_k = 48，有缩放"), Both("nats", "nat")),
+        "wide": Label(Both("loss, d_k = 48, with the scale", "损失，d_k = 48，有缩放"), Both("nats", "nat"), of=SMALL),
         "wide_unscaled": Label(
-            Both("loss, d_k = 48, without the scale", "损失，d_k = 48，无缩放"), Both("nats", "nat")
+            Both("loss, d_k = 48, without the scale", "损失，d_k = 48，无缩放"), Both("nats", "nat"), of=SMALL
         ),
-        "narrow": Label(Both("loss, d_k = 6, with the scale", "损失，d_k = 6，有缩放"), Both("nats", "nat")),
+        "narrow": Label(Both("loss, d_k = 6, with the scale", "损失，d_k = 6，有缩放"), Both("nats", "nat"), of=SMALL),
         "narrow_unscaled": Label(
-            Both("loss, d_k = 6, without the scale", "损失，d_k = 6，无缩放"), Both("nats", "nat")
+            Both("loss, d_k = 6, without the scale", "损失，d_k = 6，无缩放"), Both("nats", "nat"), of=SMALL
         ),
         "spread": Label(
             Both("variance of the scaled scores, largest head by smallest", "缩放后分数的方差，最大的头与最小的头之比")

@@ -10,6 +10,7 @@ from torch import Generator
 from inspector.costs import score_functions as costs
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below
+from inspector.questions.record.measured import RANDOM
 from inspector.questions.record.papers import BAHDANAU_2015, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import (
@@ -91,7 +92,9 @@ FORMULA = Question(
     measure=_formula,
     numbers={
         "naive": Label(Both("largest difference of a weight, joined or summed", "拼接与求和的权重最大差")),
-        "swapped": Label(Both("relative change when q and k change places, shared W", "共用 W 时 q、k 互换的相对变化")),
+        "swapped": Label(
+            Both("relative change when q and k change places, shared W", "共用 W 时 q、k 互换的相对变化"), of=RANDOM
+        ),
     },
     setting=Both(
         _FIRST_HEAD.en + " The shared W: 64 random pairs of width 32.",

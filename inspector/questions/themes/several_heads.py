@@ -17,6 +17,7 @@ from inspector.probe import record_blocks
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below, equal, near
 from inspector.questions.record.kinds import ANY
+from inspector.questions.record.measured import OTHERS, SMALL
 from inspector.questions.record.papers import (
     BHOJANAPALLI_2020,
     CLARK_2019,
@@ -383,8 +384,12 @@ ENSEMBLE = Question(
         "one": Label(Both("output moved without one head of the layer, mean", "少一个头时输出的变化，均值")),
         "layer": Label(Both("output moved without all heads of the layer", "该层的头全部去掉时输出的变化")),
         "alike": Label(Both("cosine of what two heads write, mean", "两个头写入内容的余弦，均值")),
-        "several": Label(Both("loss with 4 heads after 120 steps", "4 个头训练 120 步后的损失"), Both("nats", "nat")),
-        "single": Label(Both("loss with 1 head after 120 steps", "1 个头训练 120 步后的损失"), Both("nats", "nat")),
+        "several": Label(
+            Both("loss with 4 heads after 120 steps", "4 个头训练 120 步后的损失"), Both("nats", "nat"), of=SMALL
+        ),
+        "single": Label(
+            Both("loss with 1 head after 120 steps", "1 个头训练 120 步后的损失"), Both("nats", "nat"), of=SMALL
+        ),
     },
     setting=Both(
         "The middle layer whose W_O was seen: head_i W_O^i of each head on this text, and the text read without one "
@@ -531,7 +536,7 @@ WIDTHS = Question(
     ),
     measure=_widths,
     numbers={
-        "paper": Label(Both("d_k for h = 8, d = 512", "h = 8、d = 512 时的 d_k")),
+        "paper": Label(Both("d_k for h = 8, d = 512", "h = 8、d = 512 时的 d_k"), of=OTHERS),
         "key": Label(Both("d_k of this model", "该模型的 d_k")),
         "value": Label(Both("d_v of this model", "该模型的 d_v")),
         **_WIDTHS,

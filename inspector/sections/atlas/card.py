@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from inspector.atlas import measures
-from inspector.atlas.reading.distribution import by_offset, distribution
+from inspector.atlas.reading.distribution import MeasureDistribution, by_offset, distribution
 from inspector.atlas.reading.head_relations import better_than_offsets, with_asked
 from inspector.plots.atlas import distribution as draw_distribution
 from inspector.plots.atlas import offsets as draw_offsets
@@ -22,6 +22,8 @@ from inspector.sections.section import Block, Figure, Note, Section
 from inspector.wording import atlas_card as words
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from inspector.atlas import Atlas
     from inspector.sections.atlas.colour import Colour
     from inspector.sections.subject import Subject
@@ -84,47 +86,92 @@ def _figure(subject: Subject, *, figure: str, place: int, colour: Colour, relati
             f"{opened(atlas, 'distribution')}"
             f"table = distribution.distribution(atlas, {colour.measure!r}, {place}).table",
             spread.table,
-            sentence=f"**{told}**: {words.summary(spread)}",
+            sentence=f"**{told}**: {words.length(spread)}.",
             name=f"{file}-{colour.measure}",
         )
     else:
         yield Note(words.NO_TEXT)
 
 
-def does(atlas: Atlas, place: int, *, asked: tuple[str, str] | None = None) -> str:
-    """Say what a head does over all texts: the share that is largest, and the relation that it finds best.
+def opening(atlas: Atlas, place: int, colour: Colour, *, among: NDArray[np.bool_]) -> str:
+    """Say how much the open head does of what the grid is coloured by, and which head does most of it.
 
-    Where the largest share lies on a special token or the first, the largest of other keys is told beside it. The
-    relation is the one with the largest gain, or the one that is asked for.
+    among: which heads of the atlas are those of the grid, [N].
     """
-    known = {name: found for name in DOES if (found := distribution(atlas, name, place)).texts}
-    if "cls" in known:
-        known.pop("first", None)
-    most = max(known.values(), key=lambda one: one.mean, default=None)
-    others = [one for name, one in known.items() if name not in SPECIAL]
+    values = np.where(among, colour.values, np.nan)
+    top = int(np.nanargmax(values))
+    largest = float(values[top])
+    open_value = float(values[place])
+    most = None if open_value == largest else (name(atlas, top), largest)
+    if colour.relation is None:
+        first = int((values == largest).sum()) == 1 < int(among.sum())
+        measure = measures.find(colour.measure)
+        return words.opening(name(atlas, place), measure, open_value, most=most, first=first)
+    row = with_asked(atlas, place, *colour.relation).iloc[0]
+    return words.opening_relation(
+        name(atlas, place), *colour.relation, share=open_value, baseline=float(row["baseline_share"]), most=most
+    )
+
+
+def besides(atlas: Atlas, place: int, colour: Colour) -> str:
+    """Say what the open head does beside what the grid is coloured by; "" where there is nothing."""
+    told = []
+    most = _most(atlas, place)
+    if most is None or most.measure.name != colour.key:
+        told.append(mostly(atlas, place))
+    if colour.relation is None:
+        told.append(finds(atlas, place))
+    return " ".join(filter(None, told))
+
+
+def does(atlas: Atlas, place: int) -> str:
+    """Say what a head does over all texts: the share that is largest, and the relation that it finds best."""
+    return " ".join(filter(None, (mostly(atlas, place), finds(atlas, place))))
+
+
+def mostly(atlas: Atlas, place: int) -> str:
+    """Say which share of a head's weight is largest.
+
+    Where it lies on a special token or the first, the largest of other keys is told beside it.
+    """
+    most = _most(atlas, place)
+    others = [spread for spread in _shares(atlas, place) if spread.measure.name not in SPECIAL]
     special = most is not None and most.measure.name in SPECIAL
-    first = words.head(
+    return words.head(
         name=name(atlas, place),
         texts=atlas.counted.read,
         most=most,
-        beside=max(others, key=lambda one: one.mean, default=None) if special else None,
+        beside=max(others, key=lambda spread: spread.mean, default=None) if special else None,
         spread=float(distribution(atlas, "relative_entropy", place).mean),
     )
+
+
+def finds(atlas: Atlas, place: int) -> str:
+    """Say on which relation a head beats the best fixed offset most; "" where it clearly does on none."""
     rows = better_than_offsets(atlas, place)
     clear = rows[rows["clear"]] if len(rows) else rows
-    told = clear if asked is None else with_asked(atlas, place, *asked)
-    if most is None or told.empty:
-        return first
-    row = told.iloc[0]
-    relation = words.relation(
+    if clear.empty:
+        return ""
+    row = clear.iloc[0]
+    return words.relation(
         str(row["relation"]),
         str(row["direction"]),
         share=float(row["share"]),
         baseline=float(row["baseline_share"]),
-        total=int(row["total"]),
-        others=len(clear) - 1 if asked is None else 0,
+        others=len(clear) - 1,
     )
-    return f"{first} {relation}" if asked is None else f"{relation} {first}"
+
+
+def _most(atlas: Atlas, place: int) -> MeasureDistribution | None:
+    return max(_shares(atlas, place), key=lambda spread: spread.mean, default=None)
+
+
+def _shares(atlas: Atlas, place: int) -> list[MeasureDistribution]:
+    """List the shares of a head's weight that a sentence can say."""
+    known = {name: spread for name in DOES if (spread := distribution(atlas, name, place)).texts}
+    if "cls" in known:
+        known.pop("first", None)
+    return list(known.values())
 
 
 def name(atlas: Atlas, place: int) -> str:

@@ -64,8 +64,12 @@ def options(subject: Subject) -> Mapping[str, str]:
     means = atlas.statistics.mean[:, own]
     names = [name for number, name in enumerate(measures.NAMES) if np.isfinite(means[number]).any()]
     table = atlas.scores
-    relations = [] if table is None else dict.fromkeys(table.loc[table["stream"] == subject.stream, "relation"])
-    keys = [*names, *(f"{relation} {direction}" for relation in relations for direction in DIRECTIONS)]
+    keys = names
+    if table is not None:  # a decoder, which looks back alone, finds some governors from no dependent
+        scored = table[(table["stream"] == subject.stream) & table["share"].notna()]
+        known = set(zip(scored["relation"], scored["direction"], strict=True))
+        pairs = [(relation, way) for relation in dict.fromkeys(scored["relation"]) for way in DIRECTIONS]
+        keys += [" ".join(pair) for pair in pairs if pair in known]
     return {key: words.by(key) for key in keys}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -14,7 +15,7 @@ from inspector.components.matrix import Panel
 from inspector.sections.atlas import card, card_file, like, table, texts
 from inspector.sections.atlas import colour as colours
 from inspector.sections.picks import Clicked, Named, Words
-from inspector.sections.section import Block, Map, Note, Paragraph, Row, Section, Sentence
+from inspector.sections.section import Block, Map, Mark, Note, Row, Section, Sentence
 from inspector.wording import atlas as words
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from inspector.sections.subject import Subject
 
 HALF = 0.5
+FEW = 30  # texts, under which their means say little of others
+FOLLOW = ("figure", "examples")
+"""Choices in the card and its texts that follow what is asked for."""
 COUNTED = ("cls", "sep", "first", "previous", "next", "self", "punctuation")
 
 
@@ -32,10 +36,9 @@ def answer(subject: Subject, *, atlas_asked: str, by: str) -> Iterator[Block]:
         raise ValueError(words.NO_NUMBER)
     atlas = subject.atlas
     colour = colours.of(atlas, by)
-    yield Sentence(rest(atlas, stream=subject.stream))
-    if asked := atlas_asked.strip():
-        found = colours.found(subject, asked)
-        yield Note(words.taken_for(found) if found else words.not_known(relations=atlas.relations is not None))
+    if (asked := atlas_asked.strip()) and _asked_site(subject, asked) is None:
+        key = colours.found(subject, asked)
+        yield Note(words.taken_for(key) if key else words.not_known(relations=atlas.relations is not None))
     inside = np.where(atlas.heads["stream"] == subject.stream, colour.values, np.nan)
     strongest = int(np.nanargmax(inside))
     picks = tuple(_at_first(pick, card.site(atlas, strongest)[pick.id]) for pick in SITE)
@@ -46,13 +49,17 @@ def answer(subject: Subject, *, atlas_asked: str, by: str) -> Iterator[Block]:
 
 def _opened(subject: Subject, *, colour: Colour, strongest: int, **site: int) -> Iterator[Block]:
     """Yield the grid of the heads, and what is told of one: of the strongest where the site has no head."""
-    atlas = subject.atlas
-    own = atlas.heads[atlas.heads["stream"] == subject.stream]
-    found = own[(own[list(site)] == list(site.values())).all(axis=1)]
-    place = int(found.index[0]) if len(found) else strongest
-    told = (Paragraph(card.does(atlas, place, asked=colour.relation)), card.of(subject, place, colour))
-    yield Row((_grid(atlas, colour, stream=subject.stream, opened=place), told), widths=(5, 6))
-    yield replace(texts.ON_TEXTS, answer=partial(texts.answer, place=place, measure=colour.with_examples))
+    atlas, inside = subject.atlas, (subject.atlas.heads["stream"] == subject.stream).to_numpy()
+    own = atlas.heads[inside]
+    same = own[(own[list(site)] == list(site.values())).all(axis=1)]
+    place = int(same.index[0]) if len(same) else strongest
+    cell = Mark("atlas_grid", {name: int(own.loc[place, name]) for name in card.SITE})
+    yield Sentence(card.opening(atlas, place, colour, among=inside), about=(cell,))
+    grid = _grid(atlas, colour, stream=subject.stream, opened=place)
+    few = words.few(atlas.counted.read) if atlas.counted.read < FEW else ""
+    below = " ".join(filter(None, (few, card.besides(atlas, place, colour), rest(atlas, stream=subject.stream))))
+    yield Row(((grid, Note(below)), card.of(subject, place, colour)))
+    yield texts.of(place, colour)
     yield replace(card_file.TAKE, answer=partial(card_file.answer, place=place, colour=colour))
     yield replace(like.LIKE, answer=partial(like.answer, place=place))
 
@@ -66,15 +73,16 @@ def _grid(atlas: Atlas, colour: Colour, *, stream: str, opened: int) -> Map:
     rows = [sites.index(site) for site in zip(own["layer"], own["call"], strict=True)]
     values[rows, own["head"]] = colour.values[own.index]
     places[rows, own["head"]] = own.index
+    plain = sites == [(layer, 0) for layer in range(len(sites))]  # then a cell is named "layer 2, head 7"
     return Map(
         "atlas_grid",
         "",
         (
             Panel(
                 values,
-                rows=[words.row(layer, call) for layer, call in sites],
-                columns=[str(head) for head in range(values.shape[1])],
-                marked=[rows[list(own.index).index(opened)]],
+                rows=range(len(sites)) if plain else [words.row(layer, call) for layer, call in sites],
+                columns=range(values.shape[1]),
+                named=(rows[list(own.index).index(opened)], int(own.loc[opened, "head"])),
             ),
         ),
         words.LAYER,
@@ -96,7 +104,7 @@ def rest(atlas: Atlas, *, stream: str) -> str:
     starts = np.isfinite(means[NAMES.index("cls")]).any()  # then the first token is told by its name
     told = [name for name in COUNTED if not (starts and name == "first")]
     counts = {name: int((means[NAMES.index(name)] > HALF).sum()) for name in told}
-    return words.grid(heads=len(own), texts=atlas.counted.read, counts=counts)
+    return words.grid(heads=len(own), counts=counts)
 
 
 def _at_first(pick: Clicked, number: int) -> Clicked:
@@ -110,10 +118,23 @@ def _last(subject: Subject, name: str) -> int:
     return int(heads.loc[heads["stream"] == subject.stream, name].max())
 
 
-def _means(subject: Subject, asked: str) -> dict[str, str | None]:
-    """Choose what a reader's words mean, and open the head that does most of it."""
-    found = colours.found(subject, asked)
-    return {} if found is None else {"by": found, **dict.fromkeys((*card.SITE, "figure"))}
+def _means(subject: Subject, asked: str) -> dict[str, str | int | None]:
+    """Choose what a reader's words mean, and open the head that does most of it, or the head that they name."""
+    if (site := _asked_site(subject, asked)) is not None:
+        return {**site}
+    key = colours.found(subject, asked)
+    return {} if key is None else {"by": key, **dict.fromkeys((*card.SITE, *FOLLOW))}
+
+
+def _asked_site(subject: Subject, asked: str) -> dict[str, int] | None:
+    """Find the head that a reader names, as in "layer 3 head 7"; None where the stream has no such head."""
+    named = re.search(r"layer\D{0,3}(\d{1,3})\D{1,6}head\D{0,3}(\d{1,3})", asked.lower())
+    if named is None:
+        return None
+    layer, head = int(named[1]), int(named[2])
+    heads = subject.atlas.heads
+    there = heads[(heads["stream"] == subject.stream) & (heads["layer"] == layer) & (heads["head"] == head)]
+    return card.site(subject.atlas, int(there.index[0])) if len(there) else None
 
 
 SITE = tuple(
@@ -134,7 +155,7 @@ SECTION = Section(
     answer,
     (
         Words("atlas_asked", words.FIND, _means, example=words.EXAMPLE),
-        Named("by", words.BY, colours.options, default=colours.first, resets=("figure",), width=420),
+        Named("by", words.BY, colours.options, default=colours.first, resets=FOLLOW, width=420),
     ),
     about="atlas",
     needs_model=True,

@@ -10,7 +10,7 @@ from inspector.atlas.opened import open_atlas
 from inspector.atlas.reading import likeness
 from inspector.sections.atlas import card
 from inspector.sections.picks import Switch
-from inspector.sections.section import Block, Choice, Choices, Note, Section
+from inspector.sections.section import Block, Choice, Choices, Note, Paragraph, Section
 from inspector.wording import atlas as of_atlas
 from inspector.wording import atlas_card as words
 
@@ -32,7 +32,7 @@ def answer(subject: Subject, *, atlas_everywhere: bool, place: int) -> Iterator[
         key, lambda: likeness.like([one.statistics.mean.T for one in every], model=0, place=place)
     ).head(LISTED)
     yield Choices(tuple(_choice(every, row.model, row.place, row.distance) for row in rows.itertuples()))
-    yield Note(words.LIKE)
+    yield Paragraph(f":small[:gray[{words.LIKE}]]", help=words.LIKE_MEANS)
     if atlas_everywhere:
         yield Note(words.other_corpora({one.manifest.model: one.manifest.corpus for one in every}))
 

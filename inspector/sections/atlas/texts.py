@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from inspector.atlas import measures
@@ -14,9 +16,20 @@ from inspector.wording import atlas_card as words
 if TYPE_CHECKING:
     from inspector.atlas.reading.head_examples import Span, StrongPair
     from inspector.atlas.texts import Text
+    from inspector.sections.atlas.colour import Colour
     from inspector.sections.subject import Subject
 
-LONGEST = 100  # characters of a text that are shown
+LONGEST = 80  # characters of a text that are shown
+
+
+def of(place: int, colour: Colour) -> Section:
+    """Return a head's texts; where a relation is asked for, by which no text is ranked, first its pairs of tokens."""
+    kind = Option("examples", words.WHICH_TEXTS, lambda subject: words.KINDS, lambda subject: _first(colour))
+    return replace(ON_TEXTS, answer=partial(answer, place=place, measure=colour.with_examples), picks=(kind,))
+
+
+def _first(colour: Colour) -> str:
+    return "usual" if colour.relation is None else "pairs"
 
 
 def answer(subject: Subject, *, examples: str, place: int, measure: str) -> Iterator[Block]:

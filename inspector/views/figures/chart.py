@@ -87,7 +87,8 @@ def show(
 
 
 def plain(figure: go.Figure, *, alt: str, key: str) -> None:
-    """Show a figure as wide as its place, without files; `alt` is read aloud."""
+    """Show a figure as wide as its place, without title and files; `alt` is read aloud."""
+    figure = _untitled(figure, appearance.mode())
     st.plotly_chart(figure, width="stretch", theme=None, key=key, alt=alt, config=_CONFIG)
 
 

@@ -1,1 +1,2 @@
-"""The page Lab: page.py trains two small Transformers by settings.py and presets.py; results.py shows what came."""
+"""The page Lab: page.py trains two small networks by ready.py, which takes presets.py, or by settings.py; results.py
+shows what came."""

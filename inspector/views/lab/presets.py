@@ -363,10 +363,11 @@ PRESETS = (
     Preset(
         "Memory over segments",
         "One long memory or two short ones",
-        "Segments of 4 tokens; each digit is 8 tokens back. One layer with a memory of 8 sees it. Two layers with a "
-        "memory of 4 reach as far, 2 times 4, through a token in between. Do they learn it?",
+        "Each digit is 8 tokens back. Two layers with a memory of 4 reach as far as one layer with a memory of 8. Do "
+        "they learn it?",
         "Hardly: one layer with a memory of 8 copies 100% of the texts, half of them after 70 steps. Two layers with a "
-        "memory of 4 have 29% of the digits (29% to 30%) and 0% of the texts right. Context reaches layers times "
+        "memory of 4, which see 2 times 4 tokens back through a token in between (segments have 4 tokens), have 29% of "
+        "the digits (29% to 30%) and 0% of the texts right. Context reaches layers times "
         "memory, but gradients stop at the border of a segment: what an earlier segment should hand on is not taught "
         "(see the next experiment).",
         Experiment(
@@ -378,11 +379,11 @@ PRESETS = (
     Preset(
         "Memory over segments",
         "Gradients through the memory",
-        "Two layers with a memory of 4 can reach 8 tokens back and hardly learn to. Is it the gradient, which stops at "
-        "the border of a segment?",
-        "It is. With gradients through the memory the same network has 100% of the texts right, half of them after 120 "
-        "to 130 steps; without, 29% of the digits and 0% of the texts. Transformer-XL stops them so that a step of the "
-        "training holds one segment alone, and takes a memory as long as what is to be learned.",
+        "Two layers with a memory of 4 can reach 8 tokens back, and hardly learn to. Does the gradient, which stops at "
+        "a segment's border, explain it?",
+        "It does. With gradients through the memory the same network has 100% of the texts right, half of them after "
+        "120 to 130 steps; without, 29% of the digits and 0% of the texts. Transformer-XL stops them so that a step of "
+        "the training holds one segment alone, and takes a memory as long as what is to be learned.",
         Experiment(task="copy", a=replace(_RELAY, memory_gradient=True), b=_RELAY),
     ),
     Preset(

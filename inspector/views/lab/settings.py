@@ -1,22 +1,18 @@
-"""The lab's settings: the task and the switches of A and B, each in the link."""
+"""The lab's settings: the task and the switches of A and B beside each other, each in the link."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import streamlit as st
 
-from inspector.text import plain
-from inspector.views.lab.presets import PRESETS, Preset
-from inspector.views.shell import appearance, link, problems
+from inspector.views.shell import link, problems
 from inspector.wording import lab as words
 from models.loaded import Shape
 from models.recurrent.config import Cell
 from models.training.tiny.experiments import (
-    FIXED,
     HEADS,
     LAYERS,
     LEARNING_RATES,
@@ -93,28 +89,27 @@ WIDTH = 128  # pixels of a widget: two stand side by side
 RATES = tuple(str(rate) for rate in LEARNING_RATES)
 
 
-def draw(presets: DeltaGenerator) -> Experiment | None:
-    """Widgets, and in `presets` the ready experiments; None, with the reason, where the switches do not fit."""
+def draw(problem: DeltaGenerator) -> Experiment | None:
+    """Draw all settings; None where the switches do not fit, with the reason here and at `problem`."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        task = _choice("Task", "task", get_args(Task), default=START.task)
-        length = _number(
-            "Longest block" if task == "repeats" else "Digits in a text", "length", default=START.length, span=LENGTHS
-        )
-        steps = _number("Steps", "steps", default=START.steps, span=STEPS, step=50)
-        rate = _choice("Learning rate", "rate", RATES, default=str(START.learning_rate))
-        seeds = _number("Seeds", "seeds", default=START.seeds, span=SEEDS)
+        task = _choice(words.TASK, "task", get_args(Task), default=START.task)
+        length = _number(words.length(task), "length", default=START.length, span=LENGTHS)
+        steps = _number(words.STEPS, "steps", default=START.steps, span=STEPS, step=50)
+        rate = _choice(words.RATE, "rate", RATES, default=str(START.learning_rate))
+        seeds = _number(words.SEEDS, "seeds", default=START.seeds, span=SEEDS)
     values: dict[Side, dict[str, Any]] = {}
     titles: dict[Side, DeltaGenerator] = {}
-    for side, default in zip(get_args(Side), (START.a, START.b), strict=True):
-        with st.container(border=True, gap="small"):
+    for side, default, column in zip(get_args(Side), (START.a, START.b), st.columns(2, gap="medium"), strict=True):
+        with column, st.container(border=True, gap="small"):
             titles[side] = st.empty()
             titles[side].markdown(f"**{side}**")
             values[side] = _values(side, default)
+    st.caption(words.NOT_SWITCHED)
     try:
         sides = {side: _switches(side, chosen) for side, chosen in values.items()}
         for side, title in titles.items():
-            title.markdown(f"**{side}**, {words.changed(sides[side]) or 'as in the paper'}")
-        experiment = Experiment(
+            title.markdown(words.title(side, sides[side]))
+        return Experiment(
             task=cast("Task", task),
             length=length,
             steps=steps,
@@ -124,76 +119,10 @@ def draw(presets: DeltaGenerator) -> Experiment | None:
             b=sides["B"],
         )
     except ValueError as error:
-        with presets:
-            _presets(None)
-        problems.show(str(error))
+        for place in (problem, st.container()):  # where Start is grey, and where the reader sets it right
+            with place:
+                problems.show(str(error))
         return None
-    with presets:
-        _presets(experiment)
-    st.caption(words.differences(experiment))
-    fixed = "; ".join(f"{plain(field)} ({why})" for field, why in FIXED.items())
-    st.caption(words.not_switched(fixed=fixed))
-    return experiment
-
-
-def _presets(experiment: Experiment | None) -> None:
-    """A button for each preset of a topic; the question of the one that is set, and what it answered here."""
-    chosen = next(
-        (preset for preset in PRESETS if experiment is not None and replace(experiment, seeds=1) == preset.experiment),
-        None,
-    )
-    topics = list(dict.fromkeys(preset.topic for preset in PRESETS))
-    first = topics[0] if chosen is None else chosen.topic
-    topic = st.segmented_control(
-        words.READY,
-        topics,
-        default=first,
-        key="lab_topic",
-        bind=link.bind_choice("lab_topic", default=topics[0], options=topics),
-        persist_state="session",
-        required=True,
-        on_change=_take_first,
-    )
-    with st.container(horizontal=True, gap="small"):
-        for preset in PRESETS:
-            if preset.topic == topic:
-                taken = preset is chosen
-                label, icon = appearance.on_accent(preset.name, ":material/check:") if taken else (preset.name, None)
-                st.button(
-                    label,
-                    key=f"preset {preset.name}",
-                    type="primary" if taken else "secondary",
-                    icon=icon,
-                    on_click=_take,
-                    args=(preset,),
-                )
-    if chosen is None:
-        st.caption(words.TAKE_ONE)
-        return
-    st.markdown(words.guess_first(question=chosen.question))
-    with st.expander(words.ANSWERED, key=f"lab_answer {chosen.name}"):  # closed for each experiment
-        st.markdown(chosen.measured)
-
-
-def _take_first() -> None:
-    """Set the first experiment of the topic that the reader chose."""
-    _take(next(preset for preset in PRESETS if preset.topic == st.session_state["lab_topic"]))
-
-
-def _take(preset: Preset) -> None:
-    """Set all widgets but the number of seeds."""
-    experiment = preset.experiment
-    values: dict[str, object] = {
-        "task": experiment.task,
-        "length": experiment.length,
-        "steps": experiment.steps,
-        "rate": str(experiment.learning_rate),
-    }
-    for side, switches in (("a", experiment.a), ("b", experiment.b)):
-        for name, value in vars(switches).items():
-            values[f"{side}_{name}"] = words.value(name, value) if name in OPTIONS else value
-    for name, value in values.items():
-        st.session_state[f"lab_{name}"] = value
 
 
 def _switches(side: Side, values: dict[str, Any]) -> Switches:
@@ -218,7 +147,7 @@ def _values(side: Side, default: Switches) -> dict[str, Any]:
                 waiting = idle(values[name])
     if waits := words.waits(values["network"]):
         st.caption(waits)
-    with st.expander("More switches", key=f"lab_{side.lower()}_more"):
+    with st.expander(words.MORE, key=f"lab_{side.lower()}_more"):
         for group, names in words.GROUPS.items():
             st.caption(group)
             with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):

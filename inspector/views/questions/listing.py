@@ -29,6 +29,11 @@ def theme() -> str:
     return asked
 
 
+def is_in(question: Question, theme: str) -> bool:
+    """Return True if a question is in the list of a theme, or of all."""
+    return theme == ALL or any(question in one.questions for one in THEMES if one.id == theme)
+
+
 def way(words: ModuleType) -> None:
     """Draw the button that opens the list."""
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from inspector.plots import questions as draw
 from inspector.questions.asking import Answer
-from inspector.questions.filled import filled, lines_of, needed, shown
+from inspector.questions.filled import by_measured, filled, lines_of, needed, shown
 from inspector.questions.index import BY_NUMBER, FIRST
 from inspector.questions.record.both import Language
 from inspector.questions.record.picture import Heatmap, Picture
@@ -164,11 +164,13 @@ def _guessed(answer: Answer, guess: str, words: ModuleType) -> None:
 def _verdict(answer: Answer, reader: Reader, words: ModuleType, language: Language) -> None:
     question = answer.question
     if answer.stands_in:
-        instead = available_models.name(str(answer.measured_on))
+        instead = words.model(available_models.name(str(answer.measured_on)))
         st.badge(words.CANNOT, icon=":material/block:", color="gray")
         lacks = "" if question.of is None else question.of.lacks.of(language)
         st.text(
-            words.cannot(reader.name, lacks, instead) if reader.at_hand else words.not_at_hand(reader.name, instead)
+            words.cannot(words.model(reader.name), lacks, instead)
+            if reader.at_hand
+            else words.not_at_hand(reader.name, instead)
         )
     if answer.verdict is None:
         icon, colour = badges.LOOKS["failed"]
@@ -179,7 +181,7 @@ def _verdict(answer: Answer, reader: Reader, words: ModuleType, language: Langua
     icon, colour = badges.LOOKS[answer.verdict]
     said = badges.words_of(question, answer.verdict, words)
     if answer.stands_in:
-        said = words.of_model(available_models.name(str(answer.measured_on)), said)
+        said = words.of_model(words.model(available_models.name(str(answer.measured_on))), said)
     if answer.verdict == "depends" and answer.held:
         said = f"{said} · {words.depends(sum(answer.held), len(answer.held))}"
     st.badge(said, icon=icon, color=colour)
@@ -193,7 +195,7 @@ def parts(all_parts: tuple[ClaimPart, ...], answer: Answer, words: ModuleType, l
     for part, held in zip(all_parts, answer.held, strict=False):
         icon, colour = badges.LOOKS["true" if held else "false"]
         mark = f":{colour}-badge[{icon} {words.HELD if held else words.NOT_HELD}]"
-        st.markdown(f"{mark} {plain(part.statement.of(language))}")
+        st.markdown(f"{mark} {plain(words.quoted(part.statement.of(language)))}")
         st.caption("  \n".join(plain(line) for line in _checked(part, answer, words, language)))
 
 
@@ -205,7 +207,7 @@ def _checked(part: ClaimPart, answer: Answer, words: ModuleType, language: Langu
         name = check.number if quantity is None else quantity.name.of(language)
         colon, (opens, closes) = ("：", "（）") if language == "zh" else (": ", ("(", ")"))
         opens = opens if language == "zh" else f" {opens}"
-        needs = f"{words.NEEDS} {needed(check, quantities, language)}"
+        needs = f"{words.NEEDS} {needed(check, quantities, answer.numbers, language)}"
         lines.append(f"{name}{colon}{shown(answer.numbers[check.number], quantity, language)}{opens}{needs}{closes}")
     return lines
 
@@ -220,7 +222,7 @@ def _see(answer: Answer, words: ModuleType) -> None:
     asks = PAGES[page].runs and "model" not in given
     if asks and answer.stands_in and answer.measured_on in available_models.ids():
         given |= {"model": str(answer.measured_on), "text": answer.text}
-        instead = available_models.name(str(answer.measured_on))
+        instead = words.model(available_models.name(str(answer.measured_on)))
     label = words.see(PAGES[page].title, instead)
     link.lead(page, given)
     st.page_link(
@@ -276,24 +278,25 @@ def _formula(answer: Answer, words: ModuleType) -> None:
 
 
 def _numbers(answer: Answer, reader: Reader, words: ModuleType, language: Language) -> None:
+    """Draw the numbers in a table for each thing that was measured, the model first."""
     question = answer.question
-    rows = [
-        (
-            plain(quantity.name.of(language)),
-            plain(shown(answer.numbers[name], quantity, language)),
-            _published(question, name, words, language),
-        )
-        for name, quantity in question.numbers.items()
-        if name in answer.numbers
-    ]
-    if not rows:
-        return
-    head = words.NUMBERS
-    if answer.measured_on is not None:
-        head = words.numbers_of(available_models.name(answer.measured_on))
-    st.subheader(plain(head), anchor=False)
-    table = pd.DataFrame(rows, columns=list(words.HEADS))
-    st.table((table if any(row[2] for row in rows) else table.iloc[:, :2]).set_index(words.HEADS[0]))
+    for of, names in by_measured(question.numbers, answer.numbers).items():
+        head = words.NUMBERS
+        if of is not None:
+            head = words.numbers_of(of.of(language))
+        elif answer.measured_on is not None:
+            head = words.numbers_of(words.model(available_models.name(answer.measured_on)))
+        st.subheader(plain(head), anchor=False)
+        rows = [
+            (
+                plain(question.numbers[name].name.of(language)),
+                plain(shown(answer.numbers[name], question.numbers[name], language)),
+                _published(question, name, words, language),
+            )
+            for name in names
+        ]
+        table = pd.DataFrame(rows, columns=list(words.HEADS))
+        st.table((table if any(row[2] for row in rows) else table.iloc[:, :2]).set_index(words.HEADS[0]))
 
 
 def _published(question: Question, name: str, words: ModuleType, language: Language) -> str:

@@ -34,7 +34,7 @@ if way is not None:
 elif theme:
     making = st.empty()
     with beside:
-        sheet.show(reader, words, language, making)
+        sheet.show(theme, reader, words, language, making)
     ways.header(words.count(len(QUESTIONS)), anchor=False)
     path.editor(language)
     listing.show(theme, reader, words, language)

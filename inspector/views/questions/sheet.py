@@ -1,8 +1,8 @@
-"""The sheet to print: every question that is not measured yet is measured first, with Stop; then the file is there."""
+"""The sheet to print: every question of the list that is not measured yet is measured first, with Stop."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,8 @@ import streamlit as st
 from inspector.export import questions_sheet
 from inspector.questions.index import QUESTIONS
 from inspector.questions.record.both import Language
+from inspector.questions.record.question import Question
+from inspector.views.questions import listing
 from inspector.views.questions.reader import Reader
 from inspector.views.shell import downloads, problems, progress
 
@@ -18,14 +20,20 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 _MADE = "questions.sheet"  # in the session: what the file is of, and the file
+_JUST_MADE = "questions.sheet.just"  # the number of its answers, until that is said
 
 
-def show(reader: Reader, words: ModuleType, language: Language, place: DeltaGenerator) -> None:
-    """Draw the button, or the file once it is made; place: of the bar while it is being made."""
+def show(theme: str, reader: Reader, words: ModuleType, language: Language, place: DeltaGenerator) -> None:
+    """Draw the button for a sheet of the list, or the file once it is made.
+
+    theme: of the list, as in the link. place: of the bar while the sheet is being made, and of what is said then.
+    """
     own = questions_sheet.WORDS[language]
-    made_of: Hashable = (reader, language)
+    made_of: Hashable = (theme, reader, language)
     known, page = st.session_state.get(_MADE, (None, b""))
     if known == made_of:
+        if count := st.session_state.pop(_JUST_MADE, 0):
+            place.success(own.ready(count), icon=":material/check:")
         downloads.button("questions.html", lambda: page, own.PREPARE_HINT, label=own.SAVE)
         return
     if st.button(
@@ -35,22 +43,33 @@ def show(reader: Reader, words: ModuleType, language: Language, place: DeltaGene
         type="tertiary",
         key=f"prepare sheet {language}",
     ):
-        _make(reader, words, language, place, made_of)
+        chosen = [question for question in QUESTIONS if listing.is_in(question, theme)]
+        _make(chosen, reader, words, language, place=place, made_of=made_of)
 
 
-def _make(reader: Reader, words: ModuleType, language: Language, place: DeltaGenerator, made_of: Hashable) -> None:
+def _make(
+    questions: Sequence[Question],
+    reader: Reader,
+    words: ModuleType,
+    language: Language,
+    *,
+    place: DeltaGenerator,
+    made_of: Hashable,
+) -> None:
     """Measure, write the file, and run the page again; what is measured when the reader presses Stop stays."""
     bar = progress.Bar(place, stop="stop sheet", holds=False, label=words.STOP)
     answers = []
     try:
-        for done, question in enumerate(QUESTIONS):
-            bar.draw(done, len(QUESTIONS), words.settling(done, len(QUESTIONS)), now=done == 0)
+        for done, question in enumerate(questions):
+            bar.draw(done, len(questions), words.settling(done, len(questions)), now=done == 0)
             answers.append(reader.answer(question, words))
     except ValueError as error:
         bar.clear()
         with place:
             problems.show(str(error), what=words.UNMEASURED)
         return
-    page = questions_sheet.sheet(answers, model=reader.name, text=reader.text, language=language)
+    address = (st.context.url or "").partition("?")[0].removesuffix("/questions")
+    page = questions_sheet.sheet(answers, model=reader.name, text=reader.text, language=language, address=address)
     st.session_state[_MADE] = made_of, page.encode()
+    st.session_state[_JUST_MADE] = len(answers)
     st.rerun()

@@ -70,6 +70,5 @@ def _part(
 ) -> None:
     held = part.holds(numbers)
     icon, colour = badges.LOOKS["true" if held else "false"]
-    st.markdown(
-        f":{colour}-badge[{icon} {words.HELD if held else words.NOT_HELD}] {plain(part.statement.of(language))}"
-    )
+    said = plain(words.quoted(part.statement.of(language)))
+    st.markdown(f":{colour}-badge[{icon} {words.HELD if held else words.NOT_HELD}] {said}")

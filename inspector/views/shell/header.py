@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.text import plain
-from inspector.views.shell import appearance, available_models, pages
+from inspector.views.shell import appearance, available_models, languages, pages
 from inspector.wording import pages as words
 from inspector.wording import shell as shell_words
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from streamlit.delta_generator import DeltaGenerator
 
     from inspector.sections.registry import Page
@@ -24,22 +26,25 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
 
     narrow: the window hides the menu, and the line offers the pages.
     """
-    group = words.GROUPS[page.group]
+    said = languages.frame(page.address)
+    group, title, purpose = words.GROUPS[page.group], page.title, page.purpose
+    if said is not None:
+        group, title, purpose = said.GROUP, said.TITLE, said.PURPOSE
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if narrow or group == page.title:
-            st.title(page.title, anchor=False, width="content")
+        if narrow or group == title:
+            st.title(title, anchor=False, width="content")
         else:
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
                 st.markdown(f":small[:gray[{group} ·]]", width="content")
-                st.title(page.title, anchor=False, width="content")
+                st.title(title, anchor=False, width="content")
         if narrow:
             with st.popover(appearance.quiet(words.ALL_PAGES), type="tertiary"):
                 _pages(page)
-        model = f"{shell_words.MODEL}: {_model()}" if page.runs else ""
+        model = _model(said) if page.runs else ""
         if narrow:  # what stands here takes room from the picture
-            place, before = st.empty(), f"{page.purpose} "
+            place, before = st.empty(), f"{purpose} "
         else:
-            st.markdown(page.purpose, width="stretch")
+            st.markdown(purpose, width="stretch")
             place, before = st.empty(), ""
         st.session_state[_PLACE] = place, before
         if before or model:
@@ -65,7 +70,12 @@ def name(what: str, title: str) -> None:
     place.markdown(f"{before}{what}: **{plain(title)}**", width="stretch" if before else "content")
 
 
-def _model() -> str:
+def _model(said: ModuleType | None) -> str:
+    """Name the model that reads. said: the words of a page that is shown in Chinese too, None of another."""
     opened = st.session_state.get("file") is not None
-    model = "that of the saved trace" if opened else available_models.title(st.session_state["model"])
-    return f"**{plain(model)}**"
+    title = "that of the saved trace" if opened else available_models.title(st.session_state["model"])
+    if said is None:
+        return f"{shell_words.MODEL}: **{plain(title)}**"
+    name: str = said.SAVED_TRACE if opened else said.model(title)
+    label: str = said.MODEL
+    return label.format(f"**{plain(name)}**")

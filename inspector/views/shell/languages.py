@@ -21,6 +21,14 @@ def chosen() -> Language:
     return "zh" if held == "zh" else "en" if held == "en" else _of_browser()
 
 
+def frame(page: str) -> ModuleType | None:
+    """Return the words of a page's title line in the reader's language; None for a page that is in English alone.
+
+    page: its address.
+    """
+    return WORDS[chosen()] if page == "questions" else None
+
+
 def switch(label: str) -> Language:
     """Draw the switch on a page that declares the parameter "lang", and return the language; label: for hearers."""
     now: Language = "zh" if link.choice(_PARAMETER, default=_of_browser(), options=LANGUAGES) == "zh" else "en"

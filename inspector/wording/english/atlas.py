@@ -18,7 +18,7 @@ ASKS = "Over a corpus"
 CANNOT = "has no atlas here"
 HEADS = "What every head does"
 OVER = "Over which texts"
-FIND, EXAMPLE = "Find heads that …", "governors of nsubj, previous token"
+FIND, EXAMPLE = "Find heads that …", "find subjects, layer 3 head 7"
 BY = "A head …"
 LAYER, HEAD = "layer", "head"
 SITE = {"layer": "Layer", "call": "Which attention of the layer", "head": "Head"}
@@ -54,17 +54,24 @@ _REST = {
 }
 
 
-def grid(*, heads: int, texts: int, counts: Mapping[str, int]) -> str:
+def grid(*, heads: int, counts: Mapping[str, int]) -> str:
     """Say what the heads of a stream do over all texts.
 
     counts: measure -> number of heads that give it more than half of their weight.
     """
-    over = f"Over {count_of(texts, 'text')}"
-    counted = [f"{count} {'rests' if count == 1 else 'rest'} {_REST[name]}" for name, count in counts.items() if count]
-    if counted:
-        return f"{over}, of {heads} heads {listed(counted)} (more than half of the weight, on average)."
-    none = "the only head does not give" if heads == 1 else f"none of the {heads} heads gives"
-    return f"{over}, {none} half of its weight to one kind of token."
+    some = {_REST[name]: count for name, count in counts.items() if count}
+    if some:
+        rest = "rests" if next(iter(some.values())) == 1 else "rest"
+        first, *others = (f"{count} {where}" for where, count in some.items())
+        first = first.replace(" ", f" {rest} ", 1)
+        return f"Of {heads} heads {listed([first, *others])}, with over half of the weight."
+    none = "The only head does not give" if heads == 1 else f"None of the {heads} heads gives"
+    return f"{none} half of its weight to one kind of token, on average."
+
+
+def few(texts: int) -> str:
+    """Say that few texts tell little."""
+    return f"Few texts ({texts:,}): on others the same heads may do otherwise."
 
 
 def grid_alt(title: str) -> str:
@@ -98,7 +105,8 @@ def not_known(*, relations: bool) -> str:
     of_relations = ' "governors of nsubj" or another relation,' if relations else ""
     return (
         f"No number of this atlas is known by these words. Ask for{of_relations} "
-        '"previous token", "3 tokens back", "[SEP]", "punctuation", "induction" or a measure by its name.'
+        '"previous token", "3 tokens back", "[SEP]", "punctuation", "induction", a measure by its name or a head such '
+        'as "layer 3 head 7".'
     )
 
 

@@ -56,6 +56,7 @@ RELATIONS = {
     "nummod": "numerals",
     "obj": "objects",
     "obl": "oblique nominals",
+    "obl:agent": "passive agents",
     "parataxis": "parataxis",
     "vocative": "vocatives",
     "xcomp": "open complements",
@@ -70,7 +71,7 @@ STRONGEST = "Texts in which it is strongest"
 USUAL = "Texts from its weakest tenth to its strongest"
 PAIRS = "Strongest pairs of tokens: the query framed, the key filled"
 ON_TEXTS, WHICH_TEXTS, OPEN = "On texts", "Kind of texts", "Open in Attention"
-KINDS = {"usual": USUAL, "strongest": STRONGEST, "pairs": "Strongest pairs of tokens"}
+KINDS = {"usual": "Weakest to strongest", "strongest": "Strongest texts", "pairs": "Strongest pairs"}
 NO_EXAMPLE = "No text has this number for this head."
 WHICH_FIGURE = "Figure of the head"
 FIGURES = {"texts": "All texts", "offsets": "By offset", "relations": "Relations"}
@@ -91,11 +92,11 @@ _LICENCES = {
     "CC-BY 2.0 FR": "https://creativecommons.org/licenses/by/2.0/fr/",
 }
 ASKED = "The relation that was asked for comes first."
-LIKE = (
-    "Like means: near in what the heads do on average. Every measure's mean over the texts is standardised over all "
-    "heads listed here, and the distance is the root of the mean squared difference, in which the groups of measures "
-    "(head, offset, part, class, norm-weighted) count alike. 0 is the same means, and two heads drawn at random are "
-    "1.41 apart (root mean square). It says nothing of single maps."
+LIKE = "Near in the means of all measures: 0 is the same, two heads drawn at random are 1.41 apart."
+LIKE_MEANS = (
+    "Every measure's mean over the texts is standardised over all heads listed here, and the distance is the root of "
+    "the mean squared difference, in which the groups of measures (head, offset, part, class, norm-weighted) count "
+    "alike. 1.41 is the root mean square of two heads drawn at random. It says nothing of single maps."
 )
 
 
@@ -103,6 +104,51 @@ def name(*, layer: int, head: int, stream: str, call: int | None) -> str:
     """Name the head: "layer 2, head 0". stream, call: "" and None where the model has only one."""
     attention = "" if call is None else f", attention {call}"
     return f"{f'{stream} ' if stream else ''}layer {layer}{attention}, head {head}"
+
+
+def opening(name: str, measure: Measure, value: float, *, most: tuple[str, float] | None, first: bool) -> str:
+    """Say how much the open head does of what is asked for: "Layer 0, head 2 gives 98 % of its weight to ...".
+
+    value: its mean over the texts, NaN where it has none. most: the head that does most of it and its mean, None where
+    it is the open one; first: whether that one does more than any other.
+    """
+    does = "has no text with this number" if isnan(value) else _does(measure, written(value, measure.unit))
+    if most is None:
+        return f"{_capital(name)} {does} on average{', more than any other head' if first else ''}."
+    other, largest = most
+    return f"{_capital(name)} {does}; {other} has most, {written(largest, measure.unit)}."
+
+
+def opening_relation(
+    name: str, relation: str, direction: str, *, share: float, baseline: float, most: tuple[str, float] | None
+) -> str:
+    """Say how often the open head finds the governors of the relation that is asked for.
+
+    share, baseline: its own, and the best fixed offset's. most: the head that finds most and its share, None where it
+    is the open one.
+    """
+    begins = f"{_capital(name)}: {_found(relation, direction)} in {percent(share)} of cases"
+    if most is None:
+        return f"{begins}, the best offset in {percent(baseline)}."
+    return f"{begins}; {most[0]} finds most, {percent(most[1])}."
+
+
+def _does(measure: Measure, value: str) -> str:
+    """Say what a head does with a mean: "gives 98 % of its weight to the token before"."""
+    if measure.says.startswith("looks at "):
+        return f"gives {value} of its weight to {measure.says.removeprefix('looks at ')}"
+    return {
+        "entropy": f"spreads its weight: the entropy of a row is {value}",
+        "relative_entropy": f"spreads its weight to {value} of the most that a text's length allows",
+        "distance": f"looks {value} far",
+        "confidence": f"gives {value} of its weight to its strongest key",
+        "information": f"chooses its keys by the query, which tells {value} of them",
+        "sink": f"gives {value} of its weight to the one token that receives most",
+    }.get(measure.name, f"{measure.says} with {value} of its weight")
+
+
+def _capital(name: str) -> str:
+    return f"{name[0].upper()}{name[1:]}"
 
 
 def head(
@@ -133,24 +179,26 @@ def head(
     )
 
 
-def relation(name: str, direction: str, *, share: float, baseline: float, total: int, others: int) -> str:
-    """Say how often a head finds the governors of a relation, of `total` cases, and the best fixed offset does.
+def relation(name: str, direction: str, *, share: float, baseline: float, others: int) -> str:
+    """Say how often a head finds the governors of a relation, and the best fixed offset does.
 
     direction: "governor" or "dependent". others: further relations on which the head clearly beats offsets.
     """
+    more = f"; it beats offsets clearly on {others} more" if others else ""
+    return (
+        f"{_capital(_found(name, direction))} in {percent(share)} of cases, the best fixed offset in "
+        f"{percent(baseline)}{more}."
+    )
+
+
+def _found(name: str, direction: str) -> str:
+    """Name what a head finds: "from subjects (nsubj), its strongest key is the governor"."""
     plain = RELATIONS.get(name)
     named = plain if plain == name else f"{plain} ({name})"
     dependents = named if plain else f"words in the relation {name}"
-    begins = (
-        f"From {dependents}, its strongest key is"
-        if direction == "governor"
-        else f"The word that looks most at {dependents} is"
-    )
-    more = f"; it beats offsets clearly on {others} more" if others else ""
-    return (
-        f"{begins} the governor in {percent(share)} of {total:,} cases, the best fixed offset in "
-        f"{percent(baseline)}{more}."
-    )
+    if direction == "governor":
+        return f"from {dependents}, its strongest key is the governor"
+    return f"what looks most at {dependents} is the governor"
 
 
 def offsets_alt(name: str) -> str:
@@ -170,8 +218,7 @@ def texts_alt(told: str, *, texts: int) -> str:
 
 def sorted_by(measure: Measure) -> str:
     """Say what the number before each text is."""
-    told = chart(measure)
-    return f"The number is the measure on each text: {told[0].lower()}{told[1:]}."
+    return f"{chart(measure)}, on each text."
 
 
 def pair(*, weight: str, query: str | None, key: str | None, places: tuple[int, int]) -> str:
@@ -221,7 +268,7 @@ def length(distribution: MeasureDistribution) -> str:
         return f"what the text's length does cannot be told from {distribution.texts} texts"
     if isnan(r):
         return "the same whatever the text's length"
-    number = f"r = {r:.2f} with the number of tokens".replace("-0.00", "0.00").replace("-", "−")
+    number = f"r = {r:.2f}".replace("-0.00", "0.00").replace("-", "−")
     if abs(r) < TOLD:
         return f"the text's length hardly changes it ({number})"
     return f"{'larger' if r > 0 else 'smaller'} in longer texts ({number})"

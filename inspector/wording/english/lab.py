@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import log
 from typing import cast
 
@@ -122,11 +122,24 @@ ROWS_SUM = "Each row sums to 1"
 BEST_INDUCTION = "Best induction head of each"
 DEPTH_ALT = "Gradient and residual stream by depth, before and after training"
 DRIFT_ALT = "Mean and deviation of the FFN's inner units by step, and units that are off"
-READY = "Ready experiments on"
-TAKE_ONE = "Take an experiment above, or set your own."
+READY, EXPERIMENT = "Ready experiments on", "Experiment"
+OWN_SETTINGS, SETTINGS, MORE = "Your own settings", "Settings", "More switches"
+OWN_QUESTION = "What does the difference between A and B change?"
 ANSWERED = "What three seeds answered here"
+TASK, STEPS, RATE, SEEDS = "Task", "Steps", "Learning rate", "Seeds"
+NOT_SWITCHED = (
+    "The task sets the vocabularies, the segments and the output head, and the longest text of its test the number of "
+    "positions."
+)
+START, STOP, STARTING = "Start", "Stop", "Starting"
+LOADING = "Starting (the first time it loads torch, which takes a few seconds)"
+WORK, TESTING = "The training", "Testing on longer texts"
+CANNOT, OTHER_SETTINGS = "Cannot be trained", "Choose other settings and press Start."
+CURVES = "Loss and accuracy of A and B by training step"
 SETTINGS_CHANGED = "The settings have changed: what follows is of those of the last Start."
-NOTHING_TRAINED = "Nothing is trained yet. Press Start: a link keeps the settings, not what was learned."
+NOTHING_TRAINED = (
+    "Nothing is trained yet: guess first, then press Start. A link keeps the settings, not what was learned."
+)
 
 
 def value(name: str, of: object) -> str:
@@ -141,9 +154,10 @@ def value(name: str, of: object) -> str:
 ABOUT = (
     "Two very small networks learn the same task from the same random texts, each step on 32 new ones. A Transformer's "
     "encoder names all digits of the answer at once; a decoder, alone or with an encoder, is trained on the right "
-    "answer and tested on what it writes, token by token, and so is an RNN."
+    "answer and tested on what it writes, token by token, and so is an RNN. Stop, or any change, ends a training; what "
+    "was learned by then is kept."
 )
-"""A line on the page: who learns, and from what."""
+"""A line on the page: who learns, from what, and until when."""
 SEGMENTS = (
     " A line stands where a segment begins: keys left of a query's own segment are memory, and what is older than the "
     "memory has no weight at all."
@@ -159,7 +173,7 @@ LAYERS = (
 """A caption of the layers' charts."""
 FORCED = (
     " Where a network writes its answer token by token, these curves are of what it says when it is shown the right "
-    "answer so far (teacher forcing); the sentence above counts what it writes by itself, so it may count fewer."
+    "answer so far (teacher forcing); the sentence over them counts what it writes by itself, so it may count fewer."
 )
 """A line at the curves, where a network writes."""
 ALIGNMENT = (
@@ -172,30 +186,67 @@ ALIGNMENT = (
 """A caption of the map of an RNN with attention."""
 NO_BLOCKS = "An RNN has no blocks with a residual stream and an FFN, so nothing is measured of {}."
 """A line at the layers' charts, where a side is an RNN."""
-_AS_SAID = {"shape": "as the task asks", "learning_rate": "of the experiment", "warmup": "of a tenth of the steps"}
+_AS_SAID = {"shape": "as the task asks", "learning_rate": "the experiment's", "warmup": "a tenth of the steps"}
 _LONGER = {2: "twice", 4: "four times"}
+_NAMED = 3  # switches that tell a side in a sentence; more stand in the line above it
 
 
 def progress(state: SeedProgress) -> str:
-    """Say how far the training is: "Step 150 of 300: A has 35 % of the texts right, B 0 %."."""
+    """Say how much is right by now: "A has 35 % of the texts right so far, B 0 %."; the bar says at which step."""
     (side, share), *others = sorted(state.right.items())
-    shares = ", ".join(
-        [f"{side} has {percent(share)} of the texts right", *(f"{other} {percent(its)}" for other, its in others)]
+    shares = [f"{side} has {percent(share)} of the texts right so far", *(f"{of} {percent(its)}" for of, its in others)]
+    return f"{', '.join(shares)}."
+
+
+def so_far(run: LabRun, *, step: int, losses: Mapping[Side, float], speed: float, left: float) -> str:
+    """Say where a training is. losses: in nats; speed: steps a second; left: seconds that the steps left will take."""
+    shown = ", ".join(f"{side} {loss:.3f}" for side, loss in losses.items())
+    return (
+        f"Seed {run.seed}, step {step} of {run.steps}: loss {shown} nats per {unit(run.task)}, {speed:.0f} steps/s, "
+        f"{left:.0f} s left"
     )
-    seed = f"Seed {state.seed}, step" if state.seed else "Step"
-    return f"{seed} {state.step} of {state.steps}: {shares}."
+
+
+def estimated(seconds: float) -> str:
+    """Say how long a training is expected to take."""
+    return f"About {max(1, round(seconds))} s on an idle core, longer on a busy one."
+
+
+def length(task: Task) -> str:
+    """Label the number of symbols in a text."""
+    return "Longest block" if task == "repeats" else "Digits in a text"
+
+
+def title(side: Side, switches: Switches) -> str:
+    """Head the switches of a side with what differs from the paper's."""
+    return f"**{side}**, {changed(switches) or 'as in the paper'}"
+
+
+def sides(experiment: Experiment) -> str:
+    """Say what A is, and in what B differs: "A is as in the paper. B differs from A: positions none instead of ..."."""
+    network = "" if not experiment.a.is_recurrent else f"an {NETWORKS[experiment.a.network]}"
+    own = changed(experiment.a, but=("network",) if network else ())
+    if network:
+        return f"A is {network}{f' with {own}' if own else ''}. {differences(experiment)}"
+    return f"A is as in the paper{f', but for {own}' if own else ''}. {differences(experiment)}"
 
 
 def verdict(result: Verdict) -> str:
-    """Say how A and B do: "After 300 steps A (positions sinusoidal) has 100 % of the texts right, B (none) 0 %."."""
+    """Say how A and B do: "A (positions sinusoidal) has 100 % of new texts right, B (positions none) 0 %."."""
+    (side, tested), *others = sorted(result.sides.items())
+    unseen = " of unseen words" if result.task == "kinds" else ""
+    clauses = [f"{_named(side, result)} has {percent(tested.texts)} of new texts{unseen} right"]
+    clauses += [f"{_named(other, result)} {percent(its.texts)}" for other, its in others]
+    return f"{', '.join(clauses)}."
+
+
+def tests(result: Verdict) -> str:
+    """Say of what a verdict is, and what else was tested: single digits, longer texts, the best induction head."""
     fewest, most = result.reached
     reached = f"{fewest}" if fewest == most else f"{fewest} to {most}"
     steps = reached if fewest == result.steps else f"{reached} of {result.steps}"
-    (side, tested), *others = sorted(result.sides.items())
-    unseen = " of unseen words" if result.task == "kinds" else ""
-    clauses = [f"{_named(side, result)} has {percent(tested.texts)} of {result.tried} new texts{unseen} right"]
-    clauses += [f"{_named(other, result)} {percent(its.texts)}" for other, its in others]
-    sentences = [f"After {steps} {'step' if result.steps == 1 else 'steps'} {', '.join(clauses)}{_seeds(result)}."]
+    after = f"after {steps} {'step' if result.steps == 1 else 'steps'}"
+    sentences = [f"The points at the end are tests on {result.tried} new texts {after}{_seeds(result)}."]
     if any(its.texts < 1 for its in result.sides.values()):
         digits = {side: its.digits for side, its in result.sides.items()}
         sentences.append(f"Counted by single {unit(result.task)}s, {_each(digits)} are right.")
@@ -334,10 +385,14 @@ def differences(experiment: Experiment) -> str:
     return f"B differs from A: {', '.join(parts)}."
 
 
-def changed(switches: Switches) -> str:
-    """Name what differs from the paper's choices, "" where nothing does: "positions rope, dropout 0.1"."""
+def changed(switches: Switches, *, but: Sequence[str] = ()) -> str:
+    """Name what differs from the paper's choices, "" where nothing does: "positions rope, dropout 0.1".
+
+    but: names that are told elsewhere.
+    """
     usual = vars(Switches())
-    return ", ".join(f"{NAMES[name]} {_shown(name, of)}" for name, of in vars(switches).items() if of != usual[name])
+    own = {name: of for name, of in vars(switches).items() if of != usual[name] and name not in but}
+    return ", ".join(f"{NAMES[name]} {_shown(name, of)}" for name, of in own.items())
 
 
 def waits(network: Network) -> str:
@@ -449,16 +504,6 @@ def all_heads(*, sides: str) -> str:
     )
 
 
-def not_switched(*, fixed: str) -> str:
-    """Say what the lab does not switch."""
-    return f"Not to be switched here: {fixed}."
-
-
-def guess_first(*, question: str) -> str:
-    """Write the question of an experiment."""
-    return f"**{question}** Guess first, then press Start."
-
-
 def _seeds(result: Verdict) -> str:
     counts = {side: its.seeds for side, its in sorted(result.sides.items())}
     if len(set(counts.values())) > 1:
@@ -473,13 +518,13 @@ def _each(shares: Mapping[Side, float]) -> str:
 
 
 def _named(side: str, result: Verdict) -> str:
-    """A side with what sets it apart: "A (positions sinusoidal)"."""
+    """A side with what sets it apart, where that is little: "A (positions sinusoidal)"."""
     which = 0 if side == "A" else 1
     waiting = _waiting(result.values, which)
     parts = [
         f"{NAMES[name]} {_shown(name, pair[which])}" for name, pair in result.values.items() if name not in waiting
     ]
-    return f"{side} ({listed(parts)})" if parts else side
+    return f"{side} ({listed(parts)})" if 0 < len(parts) <= _NAMED else side
 
 
 def _waiting(pairs: Mapping[str, tuple[object, object]], which: int) -> frozenset[str]:

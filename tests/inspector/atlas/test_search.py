@@ -8,6 +8,7 @@ from inspector.atlas.measures import NAMES
 from inspector.atlas.reading import search
 
 RELATIONS = ("nsubj", "nsubj:pass", "obj", "det", "amod", "case", "nmod:poss", "aux:pass", "compound:prt", "conj", "cc")
+RELATIONS += ("obl:agent",)
 KEYS = [*NAMES, *(f"{relation} {way}" for relation in RELATIONS for way in ("governor", "dependent"))]
 
 
@@ -26,6 +27,8 @@ KEYS = [*NAMES, *(f"{relation} {way}" for relation in RELATIONS for way in ("gov
         ("direct objects", "obj governor"),
         ("articles", "det governor"),
         ("subjects", "nsubj governor"),
+        ("passive agents", "obl:agent governor"),
+        ("passive subjects", "nsubj:pass governor"),
         ("possessives", "nmod:poss governor"),
         ("particles", "compound:prt governor"),
         ("3 tokens back", "offset_-3"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -91,8 +92,21 @@ def test_no_script_no_request_and_no_other_style(answers) -> None:
 @pytest.mark.parametrize(("language", "checked"), [(None, "both"), ("en", "en"), ("zh", "zh")])
 def test_one_switch_is_set(answers, language, checked: str) -> None:
     tags = read(export.sheet(answers[:1], model="m", text="t", language=language)).tags
-    assert [of["id"] for tag, of in tags if tag == "input" and "checked" in of] == [checked]
+    assert [of["id"] for tag, of in tags if tag == "input" and "checked" in of] == [checked, "long"]
     assert next(of["lang"] for tag, of in tags if tag == "html") == ("zh-Hans" if language == "zh" else "en")
+
+
+def test_short_keeps_verdict_and_parts_and_leads_to_the_host(answers) -> None:
+    (answer,) = (one for one in answers if one.question.number == 16)
+    page = export.sheet([answer], model="m", text="t", language="en", address="https://headlight.example")
+    short, _, more = page.partition('<div class="more">')
+    assert html.escape(f"“{answer.question.parts[0].statement.en}”") in short
+    assert answer.question.because.en not in short
+    assert html.escape(answer.question.because.en) in more
+    assert 'href="https://headlight.example/scores' in more
+    assert "Numbers of random vectors" in more
+    bare = export.sheet([answer], model="m", text="t")
+    assert "<code>/scores" in bare
 
 
 def test_a_formula_that_cannot_be_read_stands_as_it_is_written() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from inspector.plots import lab as draw
@@ -44,5 +45,19 @@ def test_a_loss_that_is_no_number_ends_the_line() -> None:
     assert list(draw.curves(broken, steps=20)(mode="light").data[0].y) == [2.0]
 
 
+def test_a_test_is_a_point_where_the_curve_of_texts_ends() -> None:
+    figure = draw.curves(TWO_SEEDS, steps=50, tested={"A": 1.0, "B": 0.125})(mode="light")
+    points = [trace for trace in figure.data if trace.mode == "markers"]
+    assert [(list(trace.x), list(trace.y), trace.yaxis) for trace in points] == [
+        ([20], [1.0], "y3"),
+        ([20], [0.125], "y3"),
+    ]
+    assert [trace.marker.color for trace in points] == ["#4a3fc5", "#cf7c00"]
+    assert not any(trace.showlegend for trace in points)
+
+
 def test_nothing_trained_is_an_empty_figure() -> None:
-    assert all(len(trace.x) == 0 for trace in draw.curves(TWO_SEEDS[:0], steps=20)(mode="light").data)
+    figure = draw.curves(TWO_SEEDS[:0], steps=20)(mode="light")
+    assert np.isnan([trace.y for trace in figure.data]).all()
+    assert [trace.yaxis for trace in figure.data] == ["y", "y", "y2", "y2", "y3", "y3"]
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["A", "B"]

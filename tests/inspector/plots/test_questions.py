@@ -39,6 +39,11 @@ def test_lines_of_one_part_are_told_apart_by_colour_and_dash():
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
 
 
+def test_an_axis_of_powers_needs_a_power_of_ten():
+    near = Lines((Series("a", [1.0, 2.0], [2e-6, 3e-6]),), TITLE, TITLE, log_y=True)
+    assert questions.chart(near)(mode="light").layout.yaxis.type != "log"
+
+
 def test_lines_of_several_parts_have_their_parts_colours():
     x = [1.0, 2.0]
     figure = questions.chart(Lines((Series("a", x, x), Series("b", x, x, part="ffn")), TITLE, TITLE))(mode="dark")

@@ -7,10 +7,11 @@ import re
 
 import pytest
 
-from inspector.questions.filled import brief, filled, lines_of, needed, shown
+from inspector.questions.filled import brief, by_measured, filled, lines_of, needed, shown
 from inspector.questions.index import QUESTIONS
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, around, below, near
+from inspector.questions.record.measured import RANDOM
 from inspector.questions.record.question import Label
 
 QUANTITIES = {
@@ -50,22 +51,38 @@ def test_units_are_in_the_readers_language():
 
 
 def test_a_check_names_the_other_number_as_the_reader_knows_it():
-    assert needed(below("share", 0.05), QUANTITIES, "en") == "< 5 %"
-    assert needed(above("cost", "time", times=10), QUANTITIES, "en") == "> 10 × Time"
-    assert needed(above("cost", "time"), QUANTITIES, "zh") == "> “时间”"
-    assert needed(near("time", 1, within=0.05), QUANTITIES, "zh") == "1 步 ± 5%"
-    assert needed(around("share", 0, within=0.1), QUANTITIES, "en") == "0 % ± 10 %"
+    numbers = {"share": 0.1, "cost": 50, "time": 4}
+    assert needed(below("share", 0.05), QUANTITIES, numbers, "en") == "< 5 %"
+    assert needed(above("cost", "time", times=10), QUANTITIES, numbers, "en") == "> 40 FLOPs: 10 × “Time”"
+    assert needed(above("cost", "time"), QUANTITIES, numbers, "zh") == "> 4 FLOPs：“时间”"
+    half = near("cost", "time", times=0.5, within=0.05)
+    assert needed(half, QUANTITIES, numbers, "zh") == "2 FLOPs ± 5%：0.5 × “时间”"
+    assert needed(near("time", 1, within=0.05), QUANTITIES, numbers, "zh") == "1 步 ± 5%"
+    assert needed(around("share", 0, within=0.1), QUANTITIES, numbers, "en") == "0 % ± 10 %"
+
+
+def test_numbers_are_grouped_by_what_was_measured():
+    labels = {"drawn": Label(Both("drawn", "抽取"), of=RANDOM), **QUANTITIES}
+    assert by_measured(labels, {"cost": 1, "drawn": 2, "time": 3}) == {None: ["cost", "time"], RANDOM: ["drawn"]}
+    assert by_measured(labels, {"drawn": 2}) == {RANDOM: ["drawn"]}
+    assert by_measured(labels, {}) == {}
+
+
+def test_a_number_below_zero_has_a_minus():
+    assert shown(-0.154, None, "en") == "−0.154"
+    assert shown(-8.13e-4, None, "en") == "−8.13 × 10⁻⁴"
+    assert needed(above("time", -1.5), {}, {}, "en") == "> −1.5"
 
 
 @pytest.mark.parametrize(
     ("bound", "written"), [(0.001, "0.001"), (1e-5, "10⁻⁵"), (2.5e-6, "2.5 × 10⁻⁶"), (1000, "1,000")]
 )
 def test_a_bound_has_no_zeros_at_its_end(bound: float, written: str):
-    assert needed(below("time", bound), {}, "en") == f"< {written}"
+    assert needed(below("time", bound), {}, {}, "en") == f"< {written}"
 
 
 def test_a_bar_has_three_digits():
-    assert [brief(value) for value in (15_595_008, 0.25, 1e-7, -4.0)] == ["1.56 × 10⁷", "0.250", "1.00 × 10⁻⁷", "-4.00"]
+    assert [brief(value) for value in (15_595_008, 0.25, 1e-7, -4.0)] == ["1.56 × 10⁷", "0.250", "1.00 × 10⁻⁷", "−4.00"]
 
 
 def test_a_formula_breaks_at_its_wide_spaces_and_never_inside_braces():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.sections import moved, registry
-from inspector.wording import left_out
+from inspector.wording import atlas_card, left_out
 
 OLD = {
     "scores": "Every head|One head|Queries and keys|Dot or cosine|Theory|Gradients|Importance|Score functions"
@@ -44,6 +44,13 @@ def test_a_move_leads_from_what_is_no_more_to_what_does_not_move_on(move: moved.
     assert moved.address(to, now) == (to, now)
     if move.given.get("section", moved.NONE) != moved.NONE:
         assert move.given["section"] not in {one.title for one in registry.sections(move.page).sections}
+
+
+@pytest.mark.parametrize("kind", ["Texts from its weakest tenth to its strongest", "Strongest pairs of tokens"])
+def test_the_kinds_of_an_atlas_texts_are_there_under_other_words(kind: str) -> None:
+    to, now = moved.address("atlas", {"examples": kind, **CARRIED})
+    assert (to, {name: now[name] for name in CARRIED}) == ("atlas", CARRIED)
+    assert now["examples"] in atlas_card.KINDS
 
 
 def test_a_link_that_is_not_old_stays_as_it_is() -> None:

@@ -6,6 +6,25 @@ from collections.abc import Mapping
 
 from inspector.questions.record.question import Verdict
 
+TITLE = "问题"
+GROUP = "学习"
+PURPOSE = "看看关于 Transformer 的各种说法，在你的文本上是否成立。"
+MODEL = "模型：{}"
+SAVED_TRACE = "存档记录所用的模型"
+_MODELS = {
+    "MiniLM, the bundled BERT": "MiniLM，内置的 BERT",
+    "MiniLM in the own Transformer": "自建 Transformer 中的 MiniLM",
+    "Translator, English to Chinese": "英译中翻译模型",
+    "Translator": "英译中翻译模型",
+    "mini-BERT, trained here": "mini-BERT，本项目训练",
+    "mini-BERT for Chinese": "中文 mini-BERT",
+    "mini-GPT, trained here": "mini-GPT，本项目训练",
+    "Untrained encoder": "未训练的编码器",
+    "Untrained decoder": "未训练的解码器",
+    "Untrained encoder-decoder": "未训练的编码器-解码器",
+}
+"""The models of the catalogue by their English names, whole and in a sentence."""
+
 SEARCH = "搜索"
 SEARCH_HINT = "关键词或题号"
 THEME = "主题"
@@ -84,6 +103,16 @@ INVITATION = "初次使用？五个问题"
 ON_THIS_VIEW = "当前画面回答"
 ON_THIS_PAGE = "本页相关问题"
 EVERY = "全部问题"
+
+
+def model(name: str) -> str:
+    """Name a model, given its English name; a name of the reader's stays."""
+    return _MODELS.get(name, name)
+
+
+def quoted(statement: str) -> str:
+    """Quote a part of a claim, which people say and not the page."""
+    return f"“{statement}”"
 
 
 def match(count: int, of: int) -> str:

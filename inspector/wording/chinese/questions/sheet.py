@@ -40,6 +40,14 @@ def published(value: str, of: str) -> str:
     return f"{value}（{of}）"
 
 
+LENGTH = "篇幅"
+SHORT, LONG = "只看结论", "完整答案"
+
 PREPARE = "可打印的答案"
-PREPARE_HINT = "在你的文本上测量全部问题，并生成一个包含所有答案的 HTML 文件（中英对照）。"
+PREPARE_HINT = "在你的文本上测量当前列表中的问题，并生成一个包含这些答案的 HTML 文件（中英对照）。"
 SAVE = "保存答案文件"
+
+
+def ready(questions: int) -> str:
+    """Say that the sheet is made, and what is left to do."""
+    return f"答案文件已生成，共 {questions} 题：请点“{SAVE}”。"

@@ -10,6 +10,12 @@ from collections.abc import Mapping
 from inspector.questions.record.question import Verdict
 from inspector.wording.english.queue import waits as _waits
 
+TITLE = "Questions"
+GROUP = "Learning"
+PURPOSE = "See what people say of the Transformer settled on your text."
+MODEL = "Model: {}"
+SAVED_TRACE = "that of the saved trace"
+
 SEARCH = "Search"
 SEARCH_HINT = "A word or a number"
 THEME = "Theme"
@@ -88,6 +94,16 @@ INVITATION = "New here? Five questions"
 ON_THIS_VIEW = "What you see answers"
 ON_THIS_PAGE = "On this page"
 EVERY = "All questions"
+
+
+def model(name: str) -> str:
+    """Name a model, given its English name."""
+    return name
+
+
+def quoted(statement: str) -> str:
+    """Quote a part of a claim, which people say and not the page."""
+    return f"“{statement}”"
 
 
 def match(count: int, of: int) -> str:

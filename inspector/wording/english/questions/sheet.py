@@ -43,6 +43,16 @@ def published(value: str, of: str) -> str:
     return f"{value} ({of})"
 
 
+LENGTH = "Length"
+SHORT, LONG = "Verdicts and parts", "Whole answers"
+
 PREPARE = "Sheet to print"
-PREPARE_HINT = "Measures every question on your text, and makes one HTML file of all answers, in both languages."
+PREPARE_HINT = (
+    "Measures the questions of this list on your text, and makes one HTML file of the answers, in both languages."
+)
 SAVE = "Save the sheet"
+
+
+def ready(questions: int) -> str:
+    """Say that the sheet is made, and what is left to do."""
+    return f"The sheet is made, with {questions} {'answer' if questions == 1 else 'answers'}: press {SAVE}."

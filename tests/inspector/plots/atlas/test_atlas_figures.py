@@ -9,7 +9,7 @@ import pytest
 from inspector.atlas.measures import BINS, find
 from inspector.atlas.reading.distribution import MeasureDistribution
 from inspector.plots.atlas import card, distribution, offsets, relations
-from inspector.plots.atlas.units import root_ticks, written
+from inspector.plots.atlas.units import even_ticks, root_ticks, written
 from inspector.plots.scene import Text
 from tests.closeness import assert_close
 
@@ -102,6 +102,9 @@ def test_numbers_keep_two_digits_where_they_are_small() -> None:
         *("31 %", "4.2 %", "0.031 %", "100 %", "99.8 %"),
     ]
     assert written(2.05, "nats") == "2.05 nats"
+    assert_close(even_ticks(0.61, 1.0), [0.7, 0.8, 0.9, 1.0], relative=1e-12)
+    assert_close(even_ticks(0.973, 1.0), [0.975, 0.98, 0.985, 0.99, 0.995, 1.0], relative=1e-12)
+    assert even_ticks(0.5, 0.5) == [0.5, 0.5]
     ticks = root_ticks(0.4)
     assert ticks[0] == 0
     assert ticks[-1] == 0.2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,15 @@ import pytest
 import inspector
 import models
 from inspector import atlas
-from inspector.atlas import library
+from inspector.atlas import library, measures
 from inspector.atlas.measures import NAMES
+from inspector.plots.atlas import units
 from inspector.sections import registry
 from inspector.sections.atlas import card, colour, heads
 from inspector.sections.section import Block, Choices, Figure, Files, Map, Note, Quote, Section, Sentence, flat
 from inspector.sections.subject import Subject
+from inspector.wording.english import atlas_card as words
+from inspector.wording.english import phrases
 from tests.inspector.sections.contract import code_faults, picture_faults
 
 
@@ -36,6 +41,10 @@ def treebank(minilm: models.LoadedModel, tmp_path_factory: pytest.TempPathFactor
     made = atlas.build(minilm, path, out=path.parent / "atlas")
     assert made is not None
     return made
+
+
+def subject_of(model: str) -> Subject:
+    return Subject(None, loaded := models.load(model), opened=library.of(loaded, keys=()).atlases[0])
 
 
 def told(section: Section, subject: Subject, **chosen: Any) -> list[Block]:
@@ -69,26 +78,72 @@ def test_the_strongest_head_opens_and_another_where_the_choice_names_it(subject:
     ):
         listed = told(heads.SECTION, subject, by="next", **chosen)
         (grid,) = [block for block in listed if isinstance(block, Map)]
-        assert grid.panels[0].marked == [place[0]]
-        assert any(f"layer {place[0]}, head {place[1]}" in getattr(block, "text", "") for block in listed)
+        assert grid.panels[0].named == place
+        assert isinstance(listed[0], Sentence)
+        assert f"ayer {place[0]}, head {place[1]} gives" in listed[0].text
+        assert [mark.where for mark in listed[0].about] == [grid.chooses(*place)]
         assert grid.chooses is not None
         assert grid.chooses(*place) == {"layer": place[0], "call": 0, "head": place[1]}
 
 
-def test_the_sentence_counts_heads(subject: Subject) -> None:
-    first = told(heads.SECTION, subject)[0]
-    assert isinstance(first, Sentence)
+def test_heads_are_counted_under_the_grid(subject: Subject) -> None:
+    below = [block.text for block in told(heads.SECTION, subject) if isinstance(block, Note)]
     count = int((subject.atlas.statistics.mean[NAMES.index("cls")] > 0.5).sum())
-    assert f"of 72 heads {count} rest on [CLS]" in first.text
+    assert f"Of 72 heads {count} rest on [CLS]" in below[0]
+
+
+def test_the_sentence_tells_what_is_asked_for(subject: Subject) -> None:
+    """Its numbers are those of the cell that it marks, of the strongest head, and of the best offset; two at most."""
+    scores = subject.atlas.scores
+    for by in colour.options(subject):
+        for site in ({}, {"layer": 3, "head": 4}):
+            listed = told(heads.SECTION, subject, by=by, figure="texts", **site)
+            first = listed[0]
+            assert isinstance(first, Sentence)
+            assert len(first.text.split()) <= 30
+            names = re.sub(r"[Ll]ayer \d+, head \d+|\d+ tokens (?:back|ahead)", "", first.text)
+            numbers = re.findall(r"\d[\d.,]*\d|\d", names)
+            assert len(numbers) <= 2
+            (grid,) = [block for block in listed if isinstance(block, Map)]
+            assert grid.panels[0].named is not None
+            value = float(grid.panels[0].values[grid.panels[0].named])
+            relation = colour.of(subject.atlas, by).relation
+            if relation is None:
+                assert any(
+                    number in units.written(value, measures.find(by).unit).replace("under ", "") for number in numbers
+                )
+                continue
+            assert f"{phrases.percent(value)} of cases" in first.text
+            chosen = scores.query("relation == @relation[0] and direction == @relation[1]")
+            best = chosen.loc[chosen["share"].idxmax()]
+            other = float(
+                best["baseline_share"] if grid.panels[0].named == (best["layer"], best["head"]) else best["share"]
+            )
+            assert phrases.percent(other) in first.text.partition("cases")[2]
+
+
+def test_no_number_is_offered_that_no_head_of_the_stream_has() -> None:
+    """A decoder looks back alone: of some relations it cannot see one end from the other."""
+    decoder = replace(subject_of("mini-gpt"), stream="decoder")
+    for by in colour.options(decoder):
+        assert isinstance(told(heads.SECTION, decoder, by=by, figure="texts")[0], Sentence)
+
+
+def test_a_sentence_without_a_number_of_the_head_says_so() -> None:
+    told = words.opening("layer 0, head 0", measures.find("self"), math.nan, most=("layer 1, head 2", 0.5), first=False)
+    assert told == "Layer 0, head 0 has no text with this number; layer 1, head 2 has most, 50 %."
 
 
 def test_words_choose_a_number_and_the_head_that_does_most_of_it(subject: Subject) -> None:
     asked = next(pick for pick in heads.SECTION.picks if pick.id == "atlas_asked")
     assert asked.chooses(subject, "direct objects") == {
-        **dict.fromkeys(("layer", "call", "head", "figure")),
+        **dict.fromkeys(("layer", "call", "head", "figure", "examples")),
         "by": "obj governor",
     }
     assert asked.chooses(subject, "banana") == {}
+    for named in ("layer 3 head 7", "Layer 3, head 7", "L: layer 3 / head 7"):
+        assert asked.chooses(subject, named) == {"layer": 3, "call": 0, "head": 7}
+    assert asked.chooses(subject, "layer 99 head 7") == {}
     notes = [block.text for block in told(heads.SECTION, subject, atlas_asked="banana") if isinstance(block, Note)]
     assert "No number of this atlas is known by these words" in notes[0]
 

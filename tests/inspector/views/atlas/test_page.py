@@ -45,7 +45,7 @@ def test_every_shipped_model_has_its_atlas(model: str) -> None:
 @pytest.mark.parametrize("stream", ["encoder", "decoder", "cross"])
 def test_every_stream_of_the_translator(stream: str) -> None:
     app = opened(PAGE, model="translator", stream=stream)
-    assert f"{stream} layer" in said(app)
+    assert app.header[0].value.startswith(f"{stream.capitalize()} layer")
     assert "Cannot be shown" not in said(app)
 
 
@@ -58,8 +58,8 @@ def test_the_sentence_counts_the_heads_that_rest_on_cls() -> None:
 def test_a_head_without_a_name_in_the_link_is_the_strongest() -> None:
     means = atlas.open(library.SHIPPED / "minilm").statistics.mean
     layer, head = divmod(int(np.nanargmax(means[NAMES.index("next")])), 12)
-    assert f"layer {layer}, head {head}" in said(opened(PAGE, by="next"))
-    assert "layer 3, head 4" in said(opened(PAGE, by="next", layer="3", head="4"))
+    assert opened(PAGE, by="next").header[0].value.startswith(f"Layer {layer}, head {head} ")
+    assert opened(PAGE, by="next", layer="3", head="4").header[0].value.startswith("Layer 3, head 4 ")
 
 
 def test_an_atlas_that_another_visitor_removes_meanwhile_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,6 +100,9 @@ def test_words_choose_what_the_grid_shows() -> None:
     app.text_input(key="atlas_asked").set_value("direct objects").run()
     assert "finds the governor of obj" in said(app)
     assert "layer 2, head 0" in said(app)
+    app.text_input(key="atlas_asked").set_value("layer 3 head 7").run()
+    assert "Layer 3, head 7: from objects (obj)" in app.header[0].value
+    assert "Taken for" not in said(app)
     app.text_input(key="atlas_asked").set_value(HOSTILE).run()
     assert "No number of this atlas is known by these words" in said(app)
 
@@ -126,8 +129,8 @@ def test_every_part_of_the_page_opens(by: str) -> None:
 @pytest.mark.parametrize("direction", ["governor", "dependent"])
 def test_a_relation_that_is_asked_for_is_what_the_card_shows(direction: str) -> None:
     app = opened(PAGE, by=f"nsubj {direction}")
-    begins = "From subjects (nsubj), its" if direction == "governor" else "The word that looks most at subjects (nsubj)"
-    assert any(element.value.startswith(begins) for element in app.markdown)
+    begins = "from subjects (nsubj), its" if direction == "governor" else "what looks most at subjects (nsubj)"
+    assert f": {begins}" in app.header[0].value
     assert app.button_group(key="figure").value == "relations"
     assert "The relation that was asked for comes first." in said(app)
 
@@ -137,7 +140,8 @@ def test_the_card_turns_with_what_is_asked() -> None:
     figures = app.button_group(key="figure")
     assert figures.value == "texts"
     app.text_input(key="atlas_asked").set_value("governors of nsubj").run()
-    assert "From subjects (nsubj), its strongest key is the governor in 59 % of" in said(app)
+    assert "from subjects (nsubj), its strongest key is the governor in 59 % of cases" in app.header[0].value
+    assert app.button_group(key="examples").value == "pairs"
     assert app.button_group(key="figure").value == "relations"
     app.selectbox(key="by").set_value("sep").run()
     assert app.button_group(key="figure").value == "texts"
@@ -171,6 +175,7 @@ def test_an_atlas_is_built_from_the_page_opens_at_once_and_is_removed(kept: Path
     assert app.selectbox(key="atlas").value == "my texts"
     assert "You see my texts, an atlas that was built here." in said(app)
     assert "Over 3 texts" in said(app)
+    assert "Few texts (3): on others" in said(app)
     assert app.query_params["atlas"] == "my texts"
     assert "my texts is built, and open at the top of this page." in [element.value for element in app.success]
     pressed(app, "remove my texts")

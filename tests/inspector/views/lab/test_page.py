@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from base64 import b64decode
 from typing import Any
 
 import numpy as np
@@ -31,11 +33,13 @@ def test_the_page_opens_with_a_question_and_nothing_trained() -> None:
     app = opened("Lab")
     assert not app.exception
     assert "Nothing is trained yet" in said(app)
-    assert PRESETS[0].question in said(app)
-    assert "B differs from A: positions none instead of sinusoidal." in said(app)
+    assert PRESETS[0].question in [one.value for one in app.header]
+    assert "A is as in the paper. B differs from A: positions none instead of sinusoidal." in said(app)
+    assert [one.label for one in app.expander if one.label == "Settings" and not one.proto.expanded] == ["Settings"]
     assert "Stop" not in labels(app)
     (empty,) = app.get("plotly_chart")
-    assert not any(line["x"] for line in json.loads(empty.proto.spec)["data"])
+    lines = json.loads(empty.proto.spec)["data"]
+    assert np.isnan([np.frombuffer(b64decode(line["y"]["bdata"])) for line in lines]).all()
 
 
 def test_another_group_opens_its_first_experiment() -> None:
@@ -44,8 +48,8 @@ def test_another_group_opens_its_first_experiment() -> None:
     for topic in (*topics[1:], topics[0]):
         app.segmented_control(key="lab_topic").set_value(topic).run()
         first = next(preset for preset in PRESETS if preset.topic == topic)
-        assert first.question in said(app)
-        assert [one.label for one in app.button if one.icon == ":material/check:"] == [first.name]
+        assert first.question in [one.value for one in app.header]
+        assert app.selectbox(key="lab_experiment").value == first.name
         assert "What three seeds answered here" in [one.label for one in app.expander]
 
 
@@ -66,9 +70,12 @@ def test_start_trains_and_shows_all() -> None:
         "B: layer 0, head 0",
     ]
     shares = [f"{100 * one.trials[0].exact_accuracy:.0f} %" for one in results]
-    assert f"After 20 steps A (positions sinusoidal) has {shares[0]} of 256 new texts right, B (positions none) " in (
-        said(app)
-    )
+    assert [one.value for one in app.header] == [
+        f"A (positions sinusoidal) has {shares[0]} of new texts right, B (positions none) {shares[1]}."
+    ]
+    assert "tests on 256 new texts after 20 steps" in said(app)
+    curves = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
+    assert len([line for line in curves if line["mode"] == "markers"]) == 2
     assert "Wrong here: A " in said(app)
     for lines in (code.value for code in with_menus(app).code if "maps = " in code.value):
         given: dict[str, Any] = {}
@@ -189,6 +196,8 @@ def test_results_survive_other_pages_and_changed_settings_are_said() -> None:
     assert "The settings have changed" not in said(app)
     app.selectbox(key="lab_task").set_value("sort").run()
     assert "The settings have changed" in said(app)
+    assert "A is as in the paper, but for layers 1." in said(app)
+    assert [one.value for one in app.header] == ["What does the difference between A and B change?"]
     assert app.dataframe
 
 
@@ -268,10 +277,19 @@ def test_a_link_out_of_range_is_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_a_question_is_short(preset) -> None:
+    first, told = re.split(r"(?<=[.?:]) ", preset.question)[0], preset.question
+    for sentence, words_, numbers in ((first, 30, 2), (told, 50, 4)):
+        assert len(sentence.split()) <= words_
+        assert len(re.findall(r"\d+", sentence)) <= numbers
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_a_preset_sets_all_it_names(preset) -> None:
     app = opened("Lab", lab_length="3", lab_a_heads="8", lab_b_residual="false", lab_topic=preset.topic)
-    pressed(app, preset.name)
+    assert app.selectbox(key="lab_experiment").value is None
+    app.selectbox(key="lab_experiment").set_value(preset.name).run()
     assert not app.exception
-    assert preset.question in said(app)
+    assert preset.question in [one.value for one in app.header]
     assert preset.measured in said(app)
     assert not button(app, "Start").disabled

@@ -128,15 +128,25 @@ def test_the_answer_has_verdict_parts_numbers_formula_and_papers(answered: AppTe
     assert "needs 1 ± 5 %" in shown.replace("&#37;", "%")
     assert len(answered.get("plotly_chart")) == 1
     assert "<drawn>" not in answered.latex[0].value
-    assert len(answered.table) == 1
+    assert len(answered.table) == 2
     assert "https://arxiv.org/abs/1706.03762" in shown
     assert "See it on Scores" in links(answered)
+    heads = [html.unescape(one.value) for one in answered.subheader]
+    assert [head for head in heads if "Numbers" in head] == ["Numbers of MiniLM", "Numbers of random vectors"]
+
+
+def test_a_part_is_quoted_and_its_needs_have_both_numbers():
+    shown = html.unescape(said(revealed(43)))
+    assert re.search(r"needs < 0\.0\d+: 0\.5 × “output moved without all heads of the layer”", shown)
+    assert f"“{BY_NUMBER[43].parts[0].statement.en}”" in shown
 
 
 def test_chinese_has_no_english_words_of_the_page():
     app = revealed(lang="zh")
     assert all(CHINESE.search(one.value) for one in [*app.header, *app.subheader])
     assert "在 Scores 页查看（英文页面）" in links(app)
+    assert app.title[0].value == "问题"
+    assert "模型：**MiniLM，内置的 BERT**" in html.unescape(said(app))
     assert CHINESE.search(opened("Questions", lang="zh", theme="all").subheader[0].value)
 
 
@@ -224,7 +234,7 @@ def test_the_whole_experiment_runs_when_asked_beside_what_is_stored(monkeypatch:
     monkeypatch.setitem(BY_NUMBER, 16, question)
     app = revealed(text="A whole text.")
     assert "Stored, not measured now" in html.unescape(said(app))
-    assert "0.750 nats" in html.unescape(str(app.table[1].value))
+    assert "0.750 nats" in html.unescape(str(app.table[2].value))
     assert "the footnote" in html.unescape(app.table[0].value.to_string())
     assert told == []
     pressed(app, "whole 16")
