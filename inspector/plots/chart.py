@@ -51,11 +51,12 @@ class Chart:
     which each point's whiskers reach. bar_width: a column of the widths of bars, which then touch.
 
     places: labels of the whole numbers 0, 1, ... along x; tokens: those of a text, as such labels. over: a column of
-    tokens written over the bars or points; text: a column of words written behind them. hover: columns -> words, told
-    on hover beside x and y. x_marks, y_marks: labels -> where a quiet line crosses the chart. ticks: the values along x
-    that are named -> their words. x_range, y_range: the ends of the axes, on a logarithmic one as powers of ten;
-    from_zero: the axis of y begins at 0. x_format, y_format: of the numbers along the axes, as d3 writes them; shares
-    are told in percent on hover too.
+    tokens written over the bars or points; text: a column of words written behind them; points_at: a column of words,
+    each beside a dot on its line, for a sentence names the datum. hover: columns -> words, told on hover beside x and
+    y. x_marks, y_marks: labels -> where a quiet line crosses the chart. ticks: the values along x that are named ->
+    their words. x_range, y_range: the ends of the axes, on a logarithmic one as powers of ten; from_zero: the axis of
+    y begins at 0. x_format, y_format: of the numbers along the axes, as d3 writes them; shares are told in percent on
+    hover too.
 
     title: of the slide and the files; subtitle: a line of words that stands on the page too. unit: behind y on hover.
     listed: a legend names the series; below: it stands under the plot, as one of many series always does. sideways: x
@@ -81,6 +82,7 @@ class Chart:
     tokens: Sequence[str] = ()
     over: str = ""
     text: str = ""
+    points_at: str = ""
     hover: Mapping[str, str] = field(default_factory=dict)
     x_title: str = ""
     y_title: str = ""
@@ -122,7 +124,7 @@ class Chart:
             trace | {"xaxis": f"x{plot}", "yaxis": f"y{plot}"}
             for number, (value, rows) in enumerate(groups)
             for trace in self._series(value, rows, number=number, mode=mode)
-        ]
+        ] + [trace | {"xaxis": f"x{plot}", "yaxis": f"y{plot}"} for trace in self._pointed(mode)]
 
     def layout(self, *, mode: Mode, plot: str = "") -> dict[str, Any]:
         """Lay out axes and lines across; plot: the number behind the axes of one of several."""
@@ -228,6 +230,26 @@ class Chart:
             "textposition": "outside" if bars else "top center" if self.over else "middle right",
             "textfont": font,
         }
+
+    def _pointed(self, mode: Mode) -> Iterator[dict[str, Any]]:
+        """Draw a dot with its words, on the side that has room, at each datum that a sentence names."""
+        if not self.points_at:
+            return
+        named, middle = self.table[self.table[self.points_at] != ""], self.table[self.x].agg(["min", "max"]).mean()
+        for x, y, words in zip(named[self.x], named[self.y], named[self.points_at], strict=True):
+            yield {
+                "type": "scatter",
+                "x": [y if self.sideways else x],
+                "y": [x if self.sideways else y],
+                "mode": "markers+text",
+                "marker": {"color": theme.TEXT[mode], "size": 9},
+                "text": [theme.literal(words)],
+                "textposition": "top left" if x > middle else "top right",
+                "textfont": {"size": 13, "color": theme.TEXT[mode]},
+                "cliponaxis": False,
+                "hoverinfo": "skip",
+                "showlegend": False,
+            }
 
     def _band(self, rows: pd.DataFrame, colour: str) -> dict[str, Any]:
         """Shade the plot between two columns; nothing is told of it."""

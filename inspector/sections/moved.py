@@ -39,6 +39,10 @@ MOVES = (
     Move("scores", {"section": "Every head"}, "scores", {"section": "All heads"}),
     Move("scores", {"section": "One head"}, "scores", {"section": "This head"}),
     Move("scores", {"section": "Importance"}, "what_if", {"part": "Leave each out"}),
+    Move("generate", {"beams": ANY, "step": NONE, "section": NONE}, "generate", {"section": "Beam search"}),
+    Move("generate", {"flops_of": ANY, "step": NONE, "section": NONE}, "generate", {"section": "KV cache"}),
+    Move("generate", {"cache_counted": ANY, "step": NONE, "section": NONE}, "generate", {"section": "KV cache"}),
+    Move("training", {"log_steps": ANY, "section": NONE}, "training", {"section": "Loss"}),
     Move("positions", {"section": "The curves"}, "positions", {"section": "The table"}),
 )
 

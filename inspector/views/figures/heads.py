@@ -29,7 +29,9 @@ def _thumbnails(block: Thumbnails, on_choose: Callable[[Mapping[str, int]], None
     save.figure(
         block.name, {"": block.scene}, table=lambda: block.table, key=block.id, about=block.alt, python=block.code
     )
-    data = grid_bytes(block.pictures, tokens=block.tokens, selected=block.selected, notes=block.notes)
+    data = grid_bytes(
+        block.pictures, tokens=block.tokens, selected=block.selected, notes=block.notes, roles=block.roles
+    )
     grid(data, key=block.id, on_open=lambda layer, number: on_choose(block.chooses(layer, number)))
 
 
@@ -52,6 +54,7 @@ def _maps(block: HeadMaps, on_choose: Callable[[Mapping[str, int]], None]) -> No
             head=block.head,
             title=head_map.title,
             vmax=block.top,
+            lines=False,
         )
         with place:
             head(message.to_bytes(), key=f"{block.id}-{head_map.id}", on_event=partial(_follow, block, on_choose))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.sections import moved, registry
-from inspector.wording import left_out
+from inspector.wording import generate, left_out, training
 
 OLD = {
     "scores": "Every head|One head|Queries and keys|Dot or cosine|Theory|Gradients|Importance|Score functions"
@@ -14,6 +14,8 @@ OLD = {
     "layernorm": "Gamma and beta|What each step changes|Direction|Outlier dimensions|Another norm"
     "|Pre-norm or post-norm|All numbers",
     "positions": "The curves|By distance|Does it matter|Longer than trained|The kinds",
+    "time": "Gradient by distance|RNN, LSTM, GRU|Serial or parallel|Teacher forcing|Old keys and queries"
+    "|Memory over segments",
     "costs": "By layer|The whole model|Memory and steps|On your card|Heads|Side by side|Time|How it is counted",
 }
 """The sections of each page at 0.1.0, as links named them."""
@@ -30,6 +32,25 @@ def test_a_place_of_an_old_link_is_there_with_all_that_the_link_says(page: str, 
         assert "section" not in now
     else:
         assert now["section"] in {one.title for one in registry.sections(to).sections}
+
+
+@pytest.mark.parametrize(
+    ("given", "section"),
+    [
+        ({"beams": "6"}, generate.BEAMS),
+        ({"flops_of": "each step", "gen_layer": "1"}, generate.CACHE),
+        ({"cache_counted": "true"}, generate.CACHE),
+    ],
+)
+def test_what_an_old_link_changed_on_generate_stands_in_a_section_now(given: dict[str, str], section: str) -> None:
+    assert moved.address("generate", given | CARRIED) == ("generate", given | CARRIED | {"section": section})
+    step = {"step": "3"} | given  # the page's first view, with its step
+    assert moved.address("generate", step) == ("generate", step)
+
+
+def test_the_logarithmic_steps_of_a_training_stand_at_its_loss() -> None:
+    to, now = moved.address("training", {"run": "mini-bert", "log_steps": "true"})
+    assert (to, now) == ("training", {"run": "mini-bert", "log_steps": "true", "section": training.LOSS})
 
 
 @pytest.mark.parametrize("move", moved.MOVES)
