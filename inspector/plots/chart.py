@@ -33,6 +33,7 @@ MOST_LABELS = 16  # of places along an axis; sideways each has a line
 APART = 1.5  # times a value on a logarithmic axis: where the next one begins to have room for its name
 MOST_POWERS = 8  # of ten, named along an axis
 LABEL = 12  # pixels of the letters beside a line across the chart
+WORDS_ROOM = 0.1  # of the plot's width, for words beside a dot
 MARKED = 24  # points of a line, at most, that are drawn as points too
 TOP, ROW = 56, 20  # pixels over a plot with a title, and of a legend or a line of words under the title
 LETTERS = 26  # in a row of a name beside a bar
@@ -235,7 +236,8 @@ class Chart:
         """Draw a dot with its words, on the side that has room, at each datum that a sentence names."""
         if not self.points_at:
             return
-        named, middle = self.table[self.table[self.points_at] != ""], self.table[self.x].agg(["min", "max"]).mean()
+        named = self.table[self.table[self.points_at] != ""]
+        start, end = self.x_range or (self.table[self.x].min(), self.table[self.x].max())
         for x, y, words in zip(named[self.x], named[self.y], named[self.points_at], strict=True):
             yield {
                 "type": "scatter",
@@ -244,7 +246,7 @@ class Chart:
                 "mode": "markers+text",
                 "marker": {"color": theme.TEXT[mode], "size": 9},
                 "text": [theme.literal(words)],
-                "textposition": "top left" if x > middle else "top right",
+                "textposition": "top right" if x + WORDS_ROOM * (end - start) <= end else "top left",
                 "textfont": {"size": 13, "color": theme.TEXT[mode]},
                 "cliponaxis": False,
                 "hoverinfo": "skip",

@@ -92,7 +92,7 @@ def _old_keys(subject: Subject, *, later_tokens: int) -> Iterator[Block]:
     about = Mark("past-moved", {column: most[column] for column in ("model", "stream", "layer", "tensor")})
     yield Sentence(words.moving(moves[0], moves[1] if len(moves) > 1 else None, new=new), words.TERMS, (about,))
     said = words.about(moves[0]) + ("" if beside is None else f" {beside.about}")
-    yield Figure("past-moved", "", _moved(dict(found)), words.MOVED_ALT, _code(read, new=new), whole)
+    yield Figure("past-moved", words.MOVED, _moved(dict(found)), words.MOVED_ALT, _code(read, new=new), whole)
     yield replace(MORE, answer=partial(_more, said=said))
     yield Table("old-keys", whole, height=320)
 

@@ -171,7 +171,7 @@ def by_distance(
         y_title=quantity,
         title=title,
         subtitle=words.edge(low) if hidden else "",
-        x_range=(-last / 60, last - 1 + last / 60),
+        x_range=(-last / 60, last - 1 + last / (5 if named else 60)),
         y_range=(low, math.log10(norms.max()) + 0.5),
         y_log=True,
         below=True,

@@ -7,7 +7,7 @@ from inspector.text import number
 from inspector.wording.english.phrases import count_of, percent
 
 SEGMENTS = "Memory over segments"
-CANNOT = "does not read from left to right, one segment after the other"
+CANNOT = "does not read from left to right"
 READING = "Reading in segments"
 SEGMENT, MEMORY, SHOWN, LAYER, HEAD = "Tokens of a segment", "Tokens of memory", "Segment shown", "Layer", "Head"
 MAP_ALT = "Weights of one head in one segment, to the keys of the segment and of its memory"

@@ -49,7 +49,7 @@ def test_teacher_forcing_of_the_readers_text() -> None:
 
 def test_an_encoder_is_told_and_a_writer_stands_in() -> None:
     app = opened("Time", model="own-encoder", section="Teacher forcing", text="the cat sat")
-    assert "reads a text at once and writes nothing step by step, so you see" in said(app)
+    assert "writes nothing step by step, so you see" in said(app)
     assert "mini-GPT's logits differ by" in sentence(app)
     app.session_state["reads"] = True  # a part that is asked once it is open
     section_opened(app, "Old keys and queries")
