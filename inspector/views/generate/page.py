@@ -58,26 +58,21 @@ try:
     with place:
         how, new_tokens = decoding.choose(min(prompt.room, MOST))
     given = len(prompt.encoding)
-    beginning = f"import models\n\nloaded = models.load({loaded.card.id!r})"
+    begin = f"import models\n\nloaded = models.load({loaded.card.id!r})"
     asked = (loaded.card.id, text, how, new_tokens)
     if part == words.BEAMS:
-        beam_search.draw(loaded, text, given=given, new_tokens=new_tokens, of=asked, python=beginning)
-        link.publish()
-        st.stop()
-    if waits("Write", loaded, tokens=new_tokens * (given + new_tokens), of=asked, key="generate.write"):
-        st.stop()
-    with failures.told("Writing the text", instead="It is kept: change it, or choose another model."):
-        made = written()
+        beam_search.draw(loaded, text, given=given, new_tokens=new_tokens, of=asked, python=begin)
+    elif not waits("Write", loaded, tokens=new_tokens * (given + new_tokens), of=asked, key="generate.write"):
+        with failures.told("Writing the text", instead="It is kept: change it, or choose another model."):
+            made = written()
+        lines = (
+            f"{begin}\nfrom inspector import generating\n\n"
+            f"made = generating.write(loaded, {text!r}, how=generating.{how!r}, new_tokens={new_tokens})"
+        )
+        if part == words.CACHE:
+            cache.draw(loaded, made, python=lines)
+        else:
+            steps.draw(made, model=loaded, said=decoding.in_words(how, new_tokens), python=lines)
 except ValueError as error:
     problems.show(str(error))
-    st.stop()
-lines = (
-    f"{beginning}\nfrom inspector import generating\n\n"
-    f"made = generating.write(loaded, {text!r}, how=generating.{how!r}, new_tokens={new_tokens})"
-)
-if part == words.CACHE:
-    cache.draw(loaded, made, python=lines)
-else:
-    said = decoding.in_words(how, new_tokens)
-    steps.draw(made, model=loaded, said=said, python=lines)
 link.publish()
