@@ -246,7 +246,7 @@ def _block(block: Block, subject: Subject, written: ReportCounts) -> Iterator[st
                 for inner in column if isinstance(column, tuple) else (column,):
                     yield from _block(inner, subject, written)
         case Section():
-            if block.starts or block.folded:
+            if block.starts:
                 return
             yield _heading(block.title)
             for inner in block.blocks(subject):

@@ -175,3 +175,19 @@ def texts(loaded: LoadedModel, tree: BeamTree, *, greedy: BeamTree) -> pd.DataFr
                 "ended": node.over,
             }
     return pd.DataFrame(list(rows.values())).sort_values("score", ascending=False, ignore_index=True)
+
+
+@dataclass(frozen=True)
+class BeamGain:
+    """The score of the best text that a beam kept, and of the greedy text; same: they are one text."""
+
+    best: float
+    greedy: float
+    same: bool
+
+
+def gain(texts: pd.DataFrame) -> BeamGain:
+    """Compare the best text of a beam with the greedy text; texts: of `texts`."""
+    best = texts[texts["found_by"] != "greedy"].iloc[0]
+    greedy = texts[texts["found_by"] != "beam"].iloc[0]
+    return BeamGain(float(best["score"]), float(greedy["score"]), same=bool(best.name == greedy.name))

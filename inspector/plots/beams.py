@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from inspector.generating.beams import BeamNode, BeamTree
 from inspector.plots import theme
 from inspector.plots.theme import Mode
-from inspector.text import number, visible
+from inspector.text import signed, visible
 
 _STEP, _NARROW_STEP = 46, 30  # pixels between two steps, of a short tree and of a long one
 _LONG = 15  # steps
@@ -121,7 +121,7 @@ def _probability(node: BeamNode) -> float:
 def _label(node: BeamNode, letters: int) -> str:
     token = visible(node.token)
     token = token if len(token) <= letters else f"{token[: letters - 1]}…"
-    return theme.literal(token) + (f"<br>{number(node.score)}" if node.hypothesis else "")
+    return theme.literal(token) + (f"<br>{signed(node.score)}" if node.hypothesis else "")
 
 
 def _hover(node: BeamNode, kind: str) -> str:

@@ -33,6 +33,7 @@ MOST_LABELS = 16  # of places along an axis; sideways each has a line
 APART = 1.5  # times a value on a logarithmic axis: where the next one begins to have room for its name
 MOST_POWERS = 8  # of ten, named along an axis
 LABEL = 12  # pixels of the letters beside a line across the chart
+WORDS_ROOM = 0.1  # of the plot's width, for words beside a dot
 MARKED = 24  # points of a line, at most, that are drawn as points too
 TOP, ROW = 56, 20  # pixels over a plot with a title, and of a legend or a line of words under the title
 LETTERS = 26  # in a row of a name beside a bar
@@ -52,11 +53,12 @@ class Chart:
     which each point's whiskers reach. bar_width: a column of the widths of bars, which then touch.
 
     places: labels of the whole numbers 0, 1, ... along x; tokens: those of a text, as such labels. over: a column of
-    tokens written over the bars or points; text: a column of words written behind them. hover: columns -> words, told
-    on hover beside x and y. x_marks, y_marks: labels -> where a quiet line crosses the chart. ticks: the values along x
-    that are named -> their words. x_range, y_range: the ends of the axes, on a logarithmic one as powers of ten;
-    from_zero: the axis of y begins at 0. x_format, y_format: of the numbers along the axes, as d3 writes them; shares
-    are told in percent on hover too.
+    tokens written over the bars or points; text: a column of words written behind them; points_at: a column of words,
+    each beside a dot on its line, for a sentence names the datum. hover: columns -> words, told on hover beside x and
+    y. x_marks, y_marks: labels -> where a quiet line crosses the chart. ticks: the values along x that are named ->
+    their words. x_range, y_range: the ends of the axes, on a logarithmic one as powers of ten; from_zero: the axis of
+    y begins at 0. x_format, y_format: of the numbers along the axes, as d3 writes them; shares are told in percent on
+    hover too.
 
     marked: rows that a sentence names, each as column -> value: a bar has an outline, a point one that is larger; none
     where a column is not in the table.
@@ -85,6 +87,7 @@ class Chart:
     tokens: Sequence[str] = ()
     over: str = ""
     text: str = ""
+    points_at: str = ""
     hover: Mapping[str, str] = field(default_factory=dict)
     x_title: str = ""
     y_title: str = ""
@@ -131,7 +134,7 @@ class Chart:
             trace | {"xaxis": f"x{plot}", "yaxis": f"y{plot}"}
             for number, (value, rows) in enumerate(groups)
             for trace in self._series(value, rows, number=number, mode=mode)
-        ]
+        ] + [trace | {"xaxis": f"x{plot}", "yaxis": f"y{plot}"} for trace in self._pointed(mode)]
 
     def layout(self, *, mode: Mode, plot: str = "") -> dict[str, Any]:
         """Lay out axes and lines across; plot: the number behind the axes of one of several."""
@@ -272,6 +275,27 @@ class Chart:
             "textposition": "outside" if bars else "top center" if self.over else "middle right",
             "textfont": font,
         }
+
+    def _pointed(self, mode: Mode) -> Iterator[dict[str, Any]]:
+        """Draw a dot with its words, on the side that has room, at each datum that a sentence names."""
+        if not self.points_at:
+            return
+        named = self.table[self.table[self.points_at] != ""]
+        start, end = self.x_range or (self.table[self.x].min(), self.table[self.x].max())
+        for x, y, words in zip(named[self.x], named[self.y], named[self.points_at], strict=True):
+            yield {
+                "type": "scatter",
+                "x": [y if self.sideways else x],
+                "y": [x if self.sideways else y],
+                "mode": "markers+text",
+                "marker": {"color": theme.TEXT[mode], "size": 9},
+                "text": [theme.literal(words)],
+                "textposition": "top right" if x + WORDS_ROOM * (end - start) <= end else "top left",
+                "textfont": {"size": 13, "color": theme.TEXT[mode]},
+                "cliponaxis": False,
+                "hoverinfo": "skip",
+                "showlegend": False,
+            }
 
     def _band(self, rows: pd.DataFrame, colour: str) -> dict[str, Any]:
         """Shade the plot between two columns; nothing is told of it."""

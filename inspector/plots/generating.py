@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import pandas as pd
@@ -15,7 +16,7 @@ from inspector.generating.writing import TokenCandidate
 from inspector.plots import theme
 from inspector.plots.chart import Chart
 from inspector.plots.theme import Mode
-from inspector.text import number, visible
+from inspector.text import number, quantity, visible
 
 Amount = Literal["flops", "total"]
 
@@ -89,18 +90,21 @@ def cache(table: pd.DataFrame) -> Chart:
 
 
 def flops(table: pd.DataFrame, *, amount: Amount = "flops") -> Chart:
-    """FLOPs of each step, or all up to it ("total"), with the cache and without.
+    """FLOPs of each step, or all up to it ("total"), whose ends are written, with the cache and without.
 
     table: of `WrittenText.table`, or of `decoding_costs.by_step`.
     """
+    rows = table.melt("step", [f"{amount}_uncached", f"{amount}_cached"], "way", "flops")
+    ends = (rows["step"] == rows["step"].max()) & (amount == "total") & rows["flops"].notna()
     return Chart(
-        table.melt("step", [f"{amount}_uncached", f"{amount}_cached"], "way", "flops"),
+        rows.assign(told=rows["flops"].map(partial(quantity, unit="FLOPs")).where(ends, "")),
         "step",
         "flops",
         by="way",
         names={f"{amount}_uncached": "without the cache", f"{amount}_cached": "with the cache"},
         parts={f"{amount}_uncached": "muted", f"{amount}_cached": "primary"},
         styles={f"{amount}_uncached": 1},
+        points_at="told",
         x_title="step",
         y_title="FLOPs",
         title="FLOPs of each step" if amount == "flops" else "FLOPs up to each step",

@@ -76,7 +76,7 @@ def curves(
     along: Along = "linear",
     mode: Mode = "light",
 ) -> go.Figure:
-    """Loss, valid accuracy and gradient norm by step, one above the other.
+    """Loss, valid accuracy and gradient norm by step, one above the other; the valid loss has its ends as numbers.
 
     table: of `learning.curves`. uniform: the loss of a guess that takes all tokens for equally likely; least: the least
     that the smoothed training loss can be, drawn where it is above 0; clip: the largest gradient norm that is let
@@ -102,6 +102,20 @@ def curves(
             line=line,
             hovertemplate=f"step %{{x:,d}}<br>{name} %{{y:.4g}}<extra></extra>",
         )
+    ends = valid.iloc[[0, -1]] if len(valid) else valid
+    figure.add_scatter(
+        x=ends["step"],
+        y=ends["valid_loss"],
+        row=1,
+        col=1,
+        mode="markers+text",
+        text=[text.number(loss) for loss in ends["valid_loss"]],
+        textposition=["top right", "top left"],
+        textfont={"size": 13, "color": theme.TEXT[mode]},
+        marker={"color": theme.TEXT[mode], "size": 9},
+        showlegend=False,
+        hoverinfo="skip",
+    )
     if uniform is not None:
         _level(figure, uniform, f"uniform guess<br>ln V = {text.number(uniform)}", row=1, mode=mode)
     if least > 0:

@@ -90,11 +90,9 @@ def show(path: str, trace: Trace | None = None, *, loaded: models.LoadedModel | 
 
 
 def _parts(blocks: Iterator[Block], subject: Subject) -> Iterator[Block]:
-    """Yield blocks in reading order, those of parts too, but for what runs long and for folded parts."""
+    """Yield blocks in reading order, those of parts too, but for what runs long."""
     for block in flat(blocks):
         if isinstance(block, Section):
-            if block.folded:
-                continue
             if block.title:
                 yield Paragraph("", block.title)
             if not block.starts:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     import models
+    from inspector.components.grid import Roles
     from inspector.components.matrix import MatrixMessage, Numbered, Panel
     from inspector.plots.scene import Scene
     from inspector.plots.theme import Mode, Scale
@@ -151,7 +152,8 @@ class Thumbnails:
 
     pictures: uint8 [L, H, rows, cols]. tokens: the text's length. selected: the layer and the head that are open.
     notes: a short text for each. chooses: layer, head -> what a click chooses, by the ids of picks. scene: the picture
-    as a file. table: what the CSV holds. named: the layer and the head that a sentence names.
+    as a file. table: what the CSV holds. named: the layer and the head that a sentence names. roles: what each head
+    does, which is framed and counted.
     """
 
     id: str
@@ -167,6 +169,7 @@ class Thumbnails:
     note: str = ""
     name: str = ""
     named: tuple[int, int] | None = None
+    roles: Roles | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +185,7 @@ class HeadMap:
 
 @dataclass(frozen=True, eq=False)
 class HeadMaps:
-    """Maps of one head beside each other, on one colour scale that ends at `top`, with their lines.
+    """Maps of one head beside each other, on one colour scale that ends at `top`.
 
     chooses: layer, head -> what the keys to the next head and the one before choose; of: how many layers and heads.
     named: the query and the key of the cell that a sentence names.

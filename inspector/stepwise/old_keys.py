@@ -28,16 +28,16 @@ ROUNDING = 1e-4  # of a vector's length: what float32 moves through a model, wit
 class KeyMoves:
     """The moves of the old keys of one stream in one model.
 
-    old: how many tokens are old. least, most: the smallest and the largest mean change of a key of the layers above
-    layer 0, as a share of its length; first: of layer 0. largest: of a key's or value's number in any layer. alone:
+    old: how many tokens are old. most: the largest mean change of a key of a layer above layer 0, as a share of its
+    length, and `layer` that layer; first: of layer 0. largest: of a key's or value's number in any layer. alone:
     True where there is one layer, whose keys move under no mask.
     """
 
     name: str
     old: int
     first: float
-    least: float
     most: float
+    layer: int
     largest: float
     alone: bool = False
 
@@ -56,8 +56,8 @@ def moving(table: pd.DataFrame, *, name: str) -> KeyMoves:
         name=name,
         old=int(keys["old"].iloc[0]),
         first=float(keys["relative"].iloc[0]),
-        least=float(above["relative"].min()),
         most=float(above["relative"].max()),
+        layer=int(above.loc[above["relative"].idxmax(), "layer"]),
         largest=float(table["largest"].max()),
         alone=bool(keys["layer"].nunique() == 1),
     )

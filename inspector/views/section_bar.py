@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -47,6 +48,24 @@ def choose(page: Sections) -> Section:
     return sections[title]
 
 
+def among(label: str, titles: Sequence[str]) -> str:
+    """Draw the bar of a board, whose parts are no sections; return the title of the open part, the first at first."""
+    link.of_page(NAME)
+    title = link.choice(NAME, default=titles[0], options=titles)
+    link.opens(NAME, title)
+    st.session_state[NAME] = title
+    st.segmented_control(
+        label,
+        titles,
+        key=NAME,
+        required=True,
+        label_visibility="collapsed",
+        on_change=lambda: _assign(st.session_state[NAME], first=titles[0]),
+        wrap=True,
+    )
+    return title
+
+
 def _of(entry: Section | Group) -> tuple[Section, ...]:
     return entry.sections if isinstance(entry, Group) else (entry,)
 
@@ -56,6 +75,10 @@ def _open_listed(page: Sections, list_id: str) -> None:
 
 
 def _open(page: Sections, title: str) -> None:
-    """Open a section in the run that follows; the link does not name the first."""
-    first = _of(page.below[0])[0].title
+    """Open a section in the run that follows."""
+    _assign(title, first=_of(page.below[0])[0].title)
+
+
+def _assign(title: str, *, first: str) -> None:
+    """Choose a title for the run that follows; the link does not name the first."""
     link.assign(NAME, None if title == first else title)

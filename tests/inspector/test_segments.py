@@ -33,13 +33,16 @@ def test_relative_positions_agree_with_one_pass_and_a_table_does_not(positions: 
     assert (found.changed[:5] < 1e-5).all()  # the first segment is what it is
     assert found.changed.max() > 0.01
     said = words.sentence(found)
+    assert "Read in pieces with a memory of 3 tokens, a text changes" in said
     if found.begins_anew:
         assert (found.at_most > 0.01).any()
         assert "begin anew with each segment" in said
     else:
         assert (found.at_most < 1e-5).all()
-        assert "which is rounding" in said
-    assert f"Read in {found.count} segments of up to 5 tokens with a memory of 3 tokens" in said
+        assert "A memory as long as the text leaves rounding (" in said
+    assert words.cards(found)[0][1] == f"{found.count} of up to 5 tokens"
+    whole = segments.read(loaded, ids, segment=len(ids) - 1, memory=len(ids))
+    assert ("a text stays what it is" in words.sentence(whole)) != found.begins_anew
 
 
 def test_maps_show_memory_and_segment_and_nothing_else(ids: tuple[int, ...]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil, floor, log10
 
 import pandas as pd
@@ -12,16 +13,30 @@ from inspector.plots import theme
 from inspector.plots.theme import Mode
 from inspector.text import number
 
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean of the tokens at a range of distances, drawn across them. name: in the legend."""
+
+    name: str
+    norm: float
+    distances: tuple[int, int]
+
+
 _SHADES = (4, 7, 11)  # of theme.SEQUENTIAL, from the first layer shown to the last
 _DASHES = ("solid", "dash", "dot")
+BEYOND = 0.4  # of a token: so far a mean reaches beyond the first and the last
 FEW = 4  # powers of ten on an axis, which are then written as numbers: "0.01", "0.1"
 
 
-def by_distance(table: pd.DataFrame, *, layers: Sequence[int], mode: Mode = "light") -> go.Figure:
+def by_distance(
+    table: pd.DataFrame, *, layers: Sequence[int], means: Sequence[Mean] = (), mode: Mode = "light"
+) -> go.Figure:
     """Draw ||ds / dx_t|| by distance on a logarithmic scale, a line for each of up to three layers.
 
-    table: one scalar's rows of a stream, of `reach.measure`. Where distance is not known, in a source, the axis is the
-    position. A gradient of 0, of what a causal mask hides, has no point.
+    table: one scalar's rows of a stream, of `reach.measure`. means: of layer 0, at most three, drawn over the lines.
+    Where distance is not known, in a source, the axis is the position. A gradient of 0, of what a causal mask hides,
+    has no point.
     """
     figure = go.Figure()
     source = bool(table["distance"].isna().all())
@@ -42,6 +57,16 @@ def by_distance(table: pd.DataFrame, *, layers: Sequence[int], mode: Mode = "lig
             hovertemplate=f"%{{customdata[0]}} %{{customdata[1]}}<br>distance %{{x}}, layer {layer}<br>%{{text}}"
             "<extra></extra>",
         )
+    for mean, dash in zip(means, _DASHES, strict=False):
+        at = _across(mean, seen["distance"])
+        figure.add_scatter(
+            x=at,
+            y=[None if place is None else mean.norm for place in at],
+            mode="lines",
+            name=mean.name,
+            line={"color": theme.PART[mode]["ffn"], "width": 4, "dash": dash},
+            hoverinfo="skip",
+        )
     return figure.update_layout(
         template=theme.template(mode),
         title_text="Gradient by distance",
@@ -54,6 +79,17 @@ def by_distance(table: pd.DataFrame, *, layers: Sequence[int], mode: Mode = "lig
         showlegend=True,
         height=380,
     )
+
+
+def _across(mean: Mean, distances: pd.Series) -> list[float | None]:
+    """Lay a mean's line over its tokens before T and behind it, with a gap between."""
+    first, last = mean.distances
+    places: list[float | None] = []
+    for side in (1, -1):
+        within = [int(away) for away in distances.unique() if first <= side * away <= last]
+        if within:
+            places += [min(within) - BEYOND, max(within) + BEYOND, None]
+    return places
 
 
 def by_way(table: pd.DataFrame, names: Mapping[str, str], *, mode: Mode = "light") -> go.Figure:

@@ -395,7 +395,7 @@ CACHE_EXACT = Question(
     ),
     formula=r"\frac{\max |z^{kv} - z|}{\max |z|} = <cached>, \qquad \frac{F}{F^{kv}} = <saved>",
     papers=(SHAZEER_2019,),
-    see=PageLink("generate", {}),
+    see=PageLink("generate", {"section": "KV cache"}),
     of=STEP_BY_STEP,
     whole=LongExperiment(
         run=_write_twice,

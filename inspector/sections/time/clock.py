@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from inspector import stepwise
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from inspector.sections.subject import Subject
+    from inspector.stepwise import Layer
 
 words = wording.clock
 
@@ -48,19 +50,19 @@ def answer(subject: Subject, *, serial_width: str, serial_tokens: int) -> Iterat
     """Yield the work and the waiting of a layer by length, and the clock; nothing is asked of the text."""
     width, tokens = int(serial_width), serial_tokens
     flops = {layer: stepwise.flops(layer, tokens=tokens, width=width) for layer in stepwise.LAYERS}
-    crossing = stepwise.crossing(width=width)
-    said = words.counting(tokens=tokens, width=width, lstm=flops["lstm"], attention=flops["attention"])
+    said = words.counting(tokens=tokens, lstm=flops["lstm"], attention=flops["attention"])
     about = (Mark("clock-flops", {"layer": "attention", "tokens": tokens}),) if tokens in COUNTED else ()
     yield Sentence(said, words.TERMS, about)
     table = stepwise.table(COUNTED, width=width)
     code = f"from inspector import stepwise\n\ntable = stepwise.table({list(COUNTED)}, width={width})"
+    here = {words.chosen(tokens): float(tokens)}
     work = replace(
         _by_length(table, "flops", of="layer"),
         y_title=words.FLOPS_TITLE,
         title=words.flops_title(width),
-        x_marks={words.crossing(crossing): crossing},
+        x_marks=here,
     )
-    waiting = replace(_by_length(table, "waiting", of="layer"), y_title=words.WAITING_TITLE, title=words.WAITING_NAME)
+    waiting = replace(work, y="waiting", y_title=words.WAITING_TITLE, title=words.WAITING_NAME)
     yield Row(
         (
             Figure("clock-flops", words.FLOPS, work, words.FLOPS_ALT, code, table),
@@ -68,10 +70,15 @@ def answer(subject: Subject, *, serial_width: str, serial_tokens: int) -> Iterat
         )
     )
     yield Numbers(tuple(Number(*cost) for cost in words.costs(tokens=tokens, flops=flops)), of=words.at(tokens))
-    yield Note(words.formulas(tokens=tokens, width=width, flops=flops))
     yield Paragraph("", words.TIME)
     yield _clock(width)
-    yield Paragraph(words.conditions(crossing))
+    yield replace(MORE, answer=partial(_more, width=width, tokens=tokens, flops=flops))
+
+
+def _more(subject: Subject, *, width: int, tokens: int, flops: Mapping[Layer, int]) -> Iterator[Block]:
+    """Yield the formulas of the work, and where the common sentences hold."""
+    yield Note(words.formulas(tokens=tokens, width=width, flops=flops))
+    yield Paragraph(words.conditions(stepwise.crossing(width=width)))
 
 
 def _clock(width: int) -> Measurement:
@@ -141,6 +148,7 @@ def _by_length(table: pd.DataFrame, column: str, *, of: str) -> Chart:
     )
 
 
+MORE = Section("clock_more", wording.MORE, _more, about="course", folded=True)
 SECTION = Section(
     "clock",
     words.CLOCK,
@@ -151,4 +159,5 @@ SECTION = Section(
     ),
     about="course",
     waits=words.COUNTING,
+    parts=(MORE,),
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from inspector.plots.chart import Chart
@@ -23,7 +25,7 @@ from inspector.sections.section import (
     Table,
 )
 from inspector.sections.time import steps
-from inspector.text import plain
+from inspector.text import number, plain
 from inspector.wording import time as wording
 
 if TYPE_CHECKING:
@@ -50,21 +52,29 @@ def answer(subject: Subject, *, forced_tokens: int) -> Iterator[Block]:
         f"{steps.code(subject)}table = stepwise.compare(loaded, trace, tokens={forced_tokens}).table",
         found.table,
     )
-    waiting = Table("forcing-waiting", words.waiting(forced_tokens), words.WAIT, prose=True)
-    yield Row((figure, (waiting, Paragraph(words.RNN))), widths=(3, 2))
-    yield Numbers(tuple(Number(*one) for one in words.numbers(found)))
-    yield Note(words.about(found))
+    yield Row((figure, Table("forcing-waiting", words.waiting(forced_tokens), words.WAIT, prose=True)), widths=(3, 2))
+    yield Numbers(tuple(Number(*told) for told in words.numbers(found)))
+    yield replace(MORE, answer=partial(_more, found=found))
     yield Table("teacher-forcing", found.table, words=words.COLUMNS, height=320)
 
 
+def _more(subject: Subject, *, found: ForcedReading) -> Iterator[Block]:
+    """Yield what teacher forcing means for an RNN, and what the difference is."""
+    yield Paragraph(words.RNN)
+    yield Note(words.about(found))
+
+
 def differences(found: ForcedReading) -> Chart:
-    """Draw the differences on a logarithmic axis, where 0 stands at the lower edge."""
+    """Draw the differences on a logarithmic axis, where 0 stands at the lower edge; the largest has its number."""
     table = found.table
     seen = [way for way in words.LINES if table[way].notna().all() and (found.cache_bytes or way != "cached")]
     rows = table.assign(place=range(len(table))).melt("place", seen, "way", "size")
     floor = rows["size"][rows["size"] > 0].min() if rows["size"].any() else 1e-16
     return Chart(
-        rows.assign(drawn=rows["size"].clip(lower=floor / ROOM)),
+        rows.assign(
+            drawn=rows["size"].clip(lower=floor / ROOM),
+            told=rows["size"].map(number).where(rows.index == rows["size"].idxmax(), ""),
+        ),
         "place",
         "drawn",
         by="way",
@@ -76,12 +86,14 @@ def differences(found: ForcedReading) -> Chart:
         x_title=words.READS,
         y_title=words.OF_LOGIT,
         title=words.TITLE,
+        points_at="told",
         y_log=True,
         y_format=".0e",
         height=340,
     )
 
 
+MORE = Section("forcing_more", wording.MORE, _more, folded=True)
 SECTION = Section(
     "forcing",
     words.FORCING,
@@ -89,5 +101,6 @@ SECTION = Section(
     (Count("forced_tokens", words.READ, steps.room, lambda subject: min(USUAL, steps.room(subject)), first_value=1),),
     needs_model=True,
     waits=words.READING,
+    parts=(MORE,),
     need=Need(words.CANNOT, lambda loaded: loaded.write is not None, steps.WRITERS),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +29,9 @@ from inspector.sections.section import (
 )
 from inspector.sections.subject import given
 from inspector.sections.time import steps
+from inspector.stepwise.old_keys import ROUNDING
 from inspector.text import plain
+from inspector.wording import generate
 from inspector.wording import time as wording
 from models.transformer.config import TransformerConfig
 from models.transformer.switches import id_of
@@ -48,7 +51,7 @@ def answer(subject: Subject) -> Iterator[Block]:
     """Yield how far old keys move, and who reads old queries."""
     yield OLD_KEYS if _old(subject) else Note(words.ONE_TOKEN)
     yield READS
-    yield Link("generate", words.SAVED)
+    yield Link("generate", words.SAVED, {"section": generate.CACHE})
 
 
 # --- old keys ---------------------------------------------------------------------------------------------------------
@@ -88,26 +91,37 @@ def _old_keys(subject: Subject, *, later_tokens: int) -> Iterator[Block]:
     most = whole.loc[whole[whole["tensor"] == "key"]["relative"].idxmax()]
     about = Mark("past-moved", {column: most[column] for column in ("model", "stream", "layer", "tensor")})
     yield Sentence(words.moving(moves[0], moves[1] if len(moves) > 1 else None, new=new), words.TERMS, (about,))
-    yield Figure("past-moved", "", _moved(dict(found)), words.MOVED_ALT, _code(read, new=new), whole)
-    yield Note(words.about(moves[0]) + ("" if beside is None else f" {beside.about}"))
+    said = words.about(moves[0]) + ("" if beside is None else f" {beside.about}")
+    yield Figure("past-moved", words.MOVED, _moved(dict(found)), words.MOVED_ALT, _code(read, new=new), whole)
+    yield replace(MORE, answer=partial(_more, said=said))
     yield Table("old-keys", whole, height=320)
 
 
+def _more(subject: Subject, *, said: str) -> Iterator[Block]:
+    """Yield what is drawn, with its formula."""
+    yield Note(said)
+
+
 def _moved(tables: dict[str, pd.DataFrame]) -> Chart:
-    """Lay out the change of keys and values by layer, a dash for each name."""
+    """Lay out the change of keys and values by layer, a dash for each name; the largest of a key has its number."""
     rows, parts, styles = [], {}, {}
+    every = pd.concat(tables.values())
+    most = every.loc[every["tensor"] == "key", "relative"].max()
     for style, (name, table) in enumerate(tables.items()):
         for tensor, part in (("key", "q"), ("value", "out")):
             line = words.line(tensor, name)
             parts[line], styles[line] = part, style
             rows.append(table[table["tensor"] == tensor].assign(line=line, change=lambda one: 100 * one["relative"]))
+    drawn = pd.concat(rows)
+    told = (drawn["tensor"] == "key") & (drawn["relative"] == most)
     return Chart(
-        pd.concat(rows),
+        drawn.assign(told=drawn["relative"].map(words.change).where(told & (most > ROUNDING), "")),
         "layer",
         "change",
         by="line",
         parts=parts,
         styles=styles,
+        points_at="told",
         hover={"largest": words.LARGEST},
         x_title="layer",
         y_title=words.CHANGE,
@@ -221,5 +235,6 @@ OLD_KEYS = Section(
     ),
     needs_model=True,
 )
-READS = Section("reads", words.READERS, _reads, needs_model=True)
-SECTION = Section("past", words.PAST, answer, needs_model=True, waits=words.COMPARING, parts=(OLD_KEYS, READS))
+MORE = Section("past_more", wording.MORE, _more, folded=True)
+READS = Section("reads", words.READERS, _reads, needs_model=True, folded=True)
+SECTION = Section("past", words.PAST, answer, needs_model=True, waits=words.COMPARING, parts=(OLD_KEYS, MORE, READS))

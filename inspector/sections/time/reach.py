@@ -111,32 +111,45 @@ def _shown(subject: Subject, taken: Taken, *, position: int) -> Iterator[Block]:
 def _gradients(
     subject: Subject, *, reach_scalar: Scalar, reach_stream: str, taken: Taken, position: int
 ) -> Iterator[Block]:
-    """Yield the gradient of one token's last state by token and layer, and what the residual carries of it."""
-    scalar, stream, trace = reach_scalar, reach_stream, subject.trace
-    tokens = _tokens(trace)
-    rows = of(taken.table, scalar=scalar, stream=stream)
-    source = bool(rows["distance"].isna().all())
-    token = named(tokens, position)
+    """Yield the gradient of one token's last state by distance, and behind it by layer and by its ways back."""
+    rows = of(taken.table, scalar=reach_scalar, stream=reach_stream)
     first = rows[rows["layer"] == 0]
-    largest = {"layer": 0, "position": int(first.loc[first["norm"].idxmax(), "position"])}
     yield Sentence(
-        reached(rows, token=token, position=position, scalar=scalar),
+        reached(rows, token=named(_tokens(subject.trace), position), position=position, scalar=reach_scalar),
         ("gradient of a state",),
-        (Mark("reach-distance", largest),) if first["norm"].max() > 0 else (),
+        (Mark("reach-distance", {"layer": 0}),) if first["norm"].max() > 0 else (),
     )
     code = (
         f"{subject.code}{TAKEN}position={position})\n"
-        f"table = table[(table['scalar'] == {scalar!r}) & (table['stream'] == {stream!r})]"
+        f"table = table[(table['scalar'] == {reach_scalar!r}) & (table['stream'] == {reach_stream!r})]"
     )
-    yield Row((_map(rows, code), _by_distance(rows, code)))
+    yield _by_distance(rows, code)
+    if reach.still(taken.table, "sum"):
+        yield Note(words.moved_on("sum"))
+    yield replace(
+        MORE,
+        answer=partial(
+            _more, taken=taken, rows=rows, scalar=reach_scalar, stream=reach_stream, position=position, code=code
+        ),
+    )
+    yield Table("reach", rows.drop(columns=["scalar", "stream"]), height=420)
+
+
+def _more(
+    subject: Subject, *, taken: Taken, rows: pd.DataFrame, scalar: Scalar, stream: str, position: int, code: str
+) -> Iterator[Block]:
+    """Yield each token's share by layer, what is differentiated, and what the residual carries."""
+    trace = subject.trace
+    source = bool(rows["distance"].isna().all())
+    token = named(_tokens(trace), position)
+    yield Paragraph(counted(rows, position=position))
+    yield _map(rows, code)
     if scalar != "sum" or not reach.still(taken.table, "sum"):
         ends = "decoder" if trace.target is not None else stream
         width = trace.hidden.shape[-1]
         yield Note(
             words.scalar(scalar, token=token, position=position, width=width, stream=ends, source=source, least=LEAST)
         )
-    if reach.still(taken.table, "sum"):
-        yield Note(words.moved_on("sum"))
     if taken.ways is None:
         yield Note(taken.why)
     else:
@@ -148,7 +161,6 @@ def _gradients(
             Note(words.WAYS_BACK),
         )
         yield Row((_by_way(ways, f"{subject.code}{CUT}position={position})"), said))
-    yield Table("reach", rows.drop(columns=["scalar", "stream"]), height=420)
 
 
 def _map(rows: pd.DataFrame, code: str) -> Map:
@@ -174,9 +186,11 @@ def _map(rows: pd.DataFrame, code: str) -> Map:
 
 
 def _by_distance(rows: pd.DataFrame, code: str) -> Figure:
-    """Draw the curves of three layers."""
+    """Draw the curves of three layers, and the two means that the sentence compares."""
     last = int(rows["layer"].max())
-    figure = partial(draw.by_distance, rows, layers=sorted({0, last // 2, last}))
+    layers, parts = sorted({0, last // 2, last}), halves(rows)
+    means = [draw.Mean(words.mean(half.distances, half.norm), half.norm, half.distances) for half in parts]
+    figure = partial(draw.by_distance, rows, layers=layers, means=means if len(means) == 2 else ())
     return Figure("reach-distance", words.BY_DISTANCE, figure, words.BY_DISTANCE_ALT, code, rows)
 
 
@@ -189,28 +203,59 @@ def _by_way(ways: pd.DataFrame, code: str) -> Figure:
 # --- readings ---------------------------------------------------------------------------------------------------------
 
 
-def reached(rows: pd.DataFrame, *, token: Named, position: int, scalar: Scalar) -> str:
-    """Say how far the gradient of a token reaches; rows: of one scalar and stream, of `reach.measure`."""
-    last = rows[rows["layer"] == rows["layer"].max()]
-    rows = rows[rows["layer"] == 0].reset_index(drop=True)
-    source = bool(rows["distance"].isna().all())
-    others = rows if source else rows[rows["position"] != position]
-    others = others[others["norm"] > 0]
+@dataclass(frozen=True)
+class Half:
+    """The other tokens than T at these distances, and the mean of their gradients at the input of layer 0."""
+
+    distances: tuple[int, int]
+    norm: float
+
+
+def halves(rows: pd.DataFrame) -> tuple[Half, ...]:
+    """Part the other tokens that have a gradient in near and far ones; one half where all are near, or all are far.
+
+    rows: of one scalar and stream, of `reach.measure`; none of a source, whose positions cannot be compared.
+    """
+    seen = rows[(rows["layer"] == 0) & (rows["norm"] > 0)]
+    if seen["distance"].isna().all():
+        return ()
+    others = seen[seen["distance"] != 0]
     away = others["distance"].abs()
-    split = 0 if source or others.empty else int((away.max() + 1) // 2)
-    near, far = (others, others.iloc[:0]) if source else (others[away <= split], others[away > split])
+    last = 0 if others.empty else int(away.max())
+    split = (last + 1) // 2
+    parts = ((first, end, others[away.between(first, end)]["norm"]) for first, end in ((1, split), (split + 1, last)))
+    found = tuple(Half((first, end), float(norms.mean())) for first, end, norms in parts if len(norms))
+    return found if len(found) != 1 else (Half((1, last), found[0].norm),)
+
+
+def reached(rows: pd.DataFrame, *, token: Named, position: int, scalar: Scalar) -> str:
+    """Say what distance does to the gradient of a token; rows: of one scalar and stream, of `reach.measure`."""
+    first = rows[rows["layer"] == 0].reset_index(drop=True)
+    source = bool(first["distance"].isna().all())
+    others = first[first["norm"] > 0] if source else first[(first["norm"] > 0) & (first["position"] != position)]
     top = None if others.empty else int(others["norm"].idxmax())
+    near, far, *_ = (*halves(rows), None, None)
     return words.reached(
         token=token,
         scalar=scalar,
-        tokens=len(rows),
-        reached=_above(rows["norm"]),
+        tokens=len(first),
+        itself=0.0 if source else float(first["norm"][position]),
+        mean=None if top is None else float(others["norm"].mean()),
+        halves=None if near is None or far is None else (near.distances[1], near.norm, far.norm),
+        top=None if top is None else (named(list(first["token"]), top), float(first["norm"][top])),
+        source=source,
+    )
+
+
+def counted(rows: pd.DataFrame, *, position: int) -> str:
+    """Say how many tokens have a gradient; rows: of one scalar and stream, of `reach.measure`."""
+    first, last = (rows[rows["layer"] == layer].reset_index(drop=True) for layer in (0, rows["layer"].max()))
+    source = bool(first["distance"].isna().all())
+    return words.counted(
+        tokens=len(first),
+        reached=_above(first["norm"]),
         by_last=_above(last["norm"]),
-        itself=0.0 if source else float(rows["norm"][position]),
-        split=split,
-        near=None if near.empty else float(near["norm"].mean()),
-        far=None if far.empty else float(far["norm"].mean()),
-        top=None if top is None else (named(list(rows["token"]), top), float(rows["norm"][top])),
+        itself=0.0 if source else float(first["norm"][position]),
         source=source,
     )
 
@@ -284,6 +329,7 @@ def _stream(options: Callable[[Subject], dict[str, str]]) -> Option:
     return Option("reach_stream", words.STREAM, options)
 
 
+MORE = Section("reach_more", wording.MORE, _more, folded=True)
 GRADIENTS = Section("gradients", "", _gradients, (_scalar(lambda subject: {}, ""), _stream(lambda subject: {})))
 SECTION = Section(
     "reach",
@@ -299,5 +345,6 @@ SECTION = Section(
     ),
     needs_model=True,
     waits=words.TAKING,
-    parts=(GRADIENTS,),
+    parts=(GRADIENTS, MORE),
+    behind=words.ANOTHER,
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -38,6 +40,7 @@ VANISHES, EXPLODES = 1e-9, 10  # times the last input's gradient: below and abov
 FLOOR = 1e-40  # where the axis ends at the latest; what is smaller, or 0, is drawn on its edge
 MARKS = 12  # triangles of a line on the edge, at most
 TRIANGLE = SYMBOLS.index("triangle-down")
+COMPARED: tuple[Kind, ...] = ("tanh-RNN", "attention")  # in the sentence, and written at their points
 COLOURS = {"tanh-RNN": "heads 1", "GRU": "heads 2", "LSTM": "heads 3", "open LSTM": "heads 3", "attention": "attention"}
 IN_THE_LAB = {
     "lab_topic": "Recurrence",
@@ -60,26 +63,34 @@ def answer(
     recurrent_scale: float,
     recurrent_seed: int,
 ) -> Iterator[Block]:
-    """Yield the gradient by distance, each step's part in the shared weights, and what positions stand in for."""
+    """Yield the gradient by distance, and behind it why it is so, in the shared weights and in the order of inputs."""
     setting = Setting(recurrent_steps, recurrent_width, recurrent_bias, recurrent_scale, recurrent_seed)
     table, radius, order = subject.of_all(
         ("recurrent", setting), lambda: (distance.curves(setting), distance.radius(setting), distance.shuffled(setting))
     )
     said = recurrence(table, setting)
-    about = Mark("recurrent-gradient", {"network": "tanh-RNN", "step": 1})
-    yield Sentence(said, ("gradient of a state", "forget bias"), (about,))
+    about = tuple(Mark("recurrent-gradient", {"network": kind, "step": 1}) for kind in COMPARED)
+    yield Sentence(said, ("gradient of a state", "forget bias"), about)
     names = {kind: words.name(kind, setting) for kind in KINDS}
-    title, alt = words.CURVES, words.curves_alt(said)
-    curves = Figure(
-        "recurrent-gradient",
-        title,
-        by_distance(table, names, title=title, quantity=words.GRADIENT),
-        alt,
-        _code(setting, "curves"),
-        table,
-    )
-    parts, measured = _parts(subject, setting, names)
-    yield Row((curves, measured))
+    chart = by_distance(table, names, title=words.CURVES, quantity=words.GRADIENT, named=COMPARED)
+    alt, code = words.curves_alt(said), _code(setting, "curves")
+    yield Figure("recurrent-gradient", words.CURVES, chart, alt, code, table)
+    yield replace(MORE, answer=partial(_more, setting=setting, names=names, table=table, radius=radius, order=order))
+    yield Link("lab", words.TRAIN, IN_THE_LAB)
+
+
+def _more(
+    subject: Subject,
+    *,
+    setting: Setting,
+    names: Mapping[Kind, str],
+    table: pd.DataFrame,
+    radius: float,
+    order: pd.DataFrame,
+) -> Iterator[Block]:
+    """Yield each step's part in the shared weights, why a gradient vanishes, and what positions stand in for."""
+    parts, drawn = _parts(subject, setting, names)
+    yield from drawn
     parts = subject.measured(_key(setting)) if parts is None else parts  # by now, if the reader just asked for it
     points = [*claims(table, setting, radius=radius), ordered(order)]
     if parts is not None:
@@ -92,12 +103,11 @@ def answer(
     yield Row(((paths, Note(words.about_paths(setting))), (moves, Note(words.ABOUT_SHUFFLED))), widths=(3, 2))
     yield Table("methods", words.methods(), words.METHODS, prose=True)
     yield Note(words.ABOUT_METHODS)
-    yield Link("lab", words.TRAIN, IN_THE_LAB)
 
 
 def _parts(
     subject: Subject, setting: Setting, names: Mapping[Kind, str]
-) -> tuple[pd.DataFrame | None, Block | tuple[Block, ...]]:
+) -> tuple[pd.DataFrame | None, tuple[Block, ...]]:
     """Measure each step's part; of many steps or a large width once the reader asked for it."""
 
     def figure(parts: pd.DataFrame, heading: str) -> Figure:
@@ -106,7 +116,7 @@ def _parts(
 
     if setting.steps <= AT_ONCE and setting.width <= NARROW:
         parts = subject.of_all(_key(setting), lambda: distance.parts(setting))
-        return parts, figure(parts, words.PARTS)
+        return parts, (figure(parts, words.PARTS),)
 
     def work(on_progress: Callable[[int, int], object], so_far: Callable[[pd.DataFrame], object]) -> pd.DataFrame:
         return distance.parts(setting, on_progress=on_progress)
@@ -122,11 +132,14 @@ def _key(setting: Setting) -> tuple[str, Setting]:
     return "recurrent parts", setting
 
 
-def by_distance(table: pd.DataFrame, names: Mapping[Kind, str], *, title: str, quantity: str) -> Chart:
+def by_distance(
+    table: pd.DataFrame, names: Mapping[Kind, str], *, title: str, quantity: str, named: Sequence[Kind] = ()
+) -> Chart:
     """Draw a norm by distance on a logarithmic scale that loses no zero, a line for each network.
 
-    table: columns network, step and norm. names: of the networks, in the legend. quantity: what the norm is of. What is
-    below FLOOR stands on the axis' edge, as triangles.
+    table: columns network, step and norm. names: of the networks, in the legend. quantity: what the norm is of. named:
+    the networks whose norm at the first step is written at its point. What is below FLOOR stands on the axis' edge, as
+    triangles.
     """
     last, norms = int(table["step"].max()), table["norm"]
     low = max(math.floor(math.log10(norms[norms >= FLOOR].min())) - 1, round(math.log10(FLOOR)))
@@ -136,9 +149,13 @@ def by_distance(table: pd.DataFrame, names: Mapping[Kind, str], *, title: str, q
         below.iloc[:: max(1, len(below) // MARKS)].assign(drawn=10.0**low, network=f"{kind}, below")
         for kind, below in rows[lines["drawn"].isna()].groupby("network", sort=False)
     ]
+    named_here = (rows["step"] == 1) & rows["network"].isin(named)
+    lines = lines.assign(
+        words=rows["told"].where(named_here, ""), drawn=lines["drawn"].where(~named_here, norms.clip(lower=10.0**low))
+    )
     below = {f"{kind}, below": kind for kind in names}
     return Chart(
-        pd.concat([lines, *hidden]),
+        pd.concat([lines, *hidden]).fillna({"words": ""}),
         "distance",
         "drawn",
         "curves",
@@ -147,13 +164,14 @@ def by_distance(table: pd.DataFrame, names: Mapping[Kind, str], *, title: str, q
         parts={**COLOURS, **{edge: COLOURS[kind] for edge, kind in below.items()}},
         styles={"GRU": 1, "LSTM": 2, **dict.fromkeys(below, TRIANGLE)},
         marks=dict.fromkeys(below, "points"),
+        points_at="words",
         sizes=dict.fromkeys(names, 2.5),
         hover={"step": words.INPUT, "told": words.NORM},
         x_title=words.DISTANCE,
         y_title=quantity,
         title=title,
         subtitle=words.edge(low) if hidden else "",
-        x_range=(-last / 60, last - 1 + last / 60),
+        x_range=(-last / 60, last - 1 + last / (5 if named else 60)),
         y_range=(low, math.log10(norms.max()) + 0.5),
         y_log=True,
         below=True,
@@ -171,21 +189,22 @@ def _code(setting: Setting, function: str) -> str:
 def recurrence(table: pd.DataFrame, setting: Setting) -> str:
     """Say what is left of the gradient at the first input; table: of `distance.curves`."""
     first, last = _first(table), _last(table)
-    near = table[(table["network"] == "attention") & (table["step"] == max(setting.steps - words.NEAR, 1))]
-    return words.recurrence(
-        setting,
-        first=first,
-        near=float(near["norm"].iloc[0]),
-        vanishing=[kind for kind in KINDS if first[kind] < VANISHES * last[kind]],
-        exploding=_exploding(table),
-    )
+    vanishing = [kind for kind in KINDS if first[kind] < VANISHES * last[kind]]
+    return words.recurrence(setting, first=first, vanishing=vanishing, exploding=_exploding(table))
 
 
 def claims(table: pd.DataFrame, setting: Setting, *, radius: float) -> Iterator[str]:
     """Say why, a point each; table: of `distance.curves`, radius: the spectral radius of the tanh-RNN's W_hh."""
     gate = 1 / (1 + math.exp(-setting.forget_bias))
+    near = table[(table["network"] == "attention") & (table["step"] == max(setting.steps - words.NEAR, 1))]
     yield from words.claims(
-        setting, first=_first(table), last=_last(table), radius=radius, gate=gate, exploding=_exploding(table)
+        setting,
+        first=_first(table),
+        last=_last(table),
+        near=float(near["norm"].iloc[0]),
+        radius=radius,
+        gate=gate,
+        exploding=_exploding(table),
     )
 
 
@@ -237,6 +256,7 @@ def _exploding(table: pd.DataFrame) -> list[Kind]:
     return [kind for kind in KINDS if first[kind] > EXPLODES * last[kind]]
 
 
+MORE = Section("recurrent_more", wording.MORE, _more, about="course", folded=True)
 SECTION = Section(
     "recurrent",
     words.RECURRENT,
@@ -250,4 +270,6 @@ SECTION = Section(
     ),
     about="course",
     waits=words.RUNNING,
+    parts=(MORE,),
+    behind=wording.SETTINGS,
 )

@@ -82,8 +82,13 @@ def _head(subject: Subject, *, piece_layer: int, piece_head: int, found: Segment
         f"{code}table = segments.table(found, trace.encoding.tokens)",
         table,
     )
-    yield Row((_map(found, trace.encoding.tokens, code, at=at, layer=piece_layer, head=piece_head), apart))
-    yield Numbers(tuple(Number(*one) for one in words.cards(found)))
+    yield Row((apart, _map(found, trace.encoding.tokens, code, at=at, layer=piece_layer, head=piece_head)))
+    yield replace(MORE, answer=partial(_more, found=found))
+
+
+def _more(subject: Subject, *, found: SegmentedText) -> Iterator[Block]:
+    """Yield how far back a token reaches, what is kept, and the formulas."""
+    yield Numbers(tuple(Number(*told) for told in words.cards(found)))
     yield Paragraph(words.reach(found))
     for formula in words.FORMULAS:
         yield Paragraph(f"${formula}$")
@@ -112,12 +117,18 @@ def _map(found: SegmentedText, tokens: Sequence[str], code: str, *, at: int, lay
 
 
 def _apart(found: SegmentedText, table: pd.DataFrame) -> Chart:
-    """Lay out the difference of each token; a line stands where a segment begins, unless there are many."""
+    """Lay out the difference of each token; a line stands where a segment begins, unless there are many.
+
+    The largest difference with the chosen memory has its number.
+    """
     few = found.count <= LINES
+    chosen = table["memory"] == "chosen"
+    told = chosen & (table.index == table["difference"].where(chosen).idxmax())
     return Chart(
-        table,
+        table.assign(told=table["difference"].map(lambda percent: words.largest(percent / 100)).where(told, "")),
         "position",
         "difference",
+        points_at="told",
         by="memory",
         names={"chosen": words.memory(found.memory), "whole": words.WHOLE},
         parts=MEMORIES,
@@ -149,6 +160,7 @@ def _length(subject: Subject) -> int:
     return min(segments.MOST, len(subject.trace.encoding))
 
 
+MORE = Section("segments_more", wording.MORE, _more, folded=True)
 HEAD = Section("head", "", _head)
 SHOWN = Section("segment", "", _shown)
 SECTION = Section(
@@ -161,6 +173,7 @@ SECTION = Section(
     ),
     needs_model=True,
     waits=words.READING,
-    parts=(SHOWN, HEAD),
+    parts=(SHOWN, HEAD, MORE),
+    behind=wording.SETTINGS,
     need=Need(words.CANNOT, lambda loaded: loaded.shape == "decoder", ("mini-gpt",)),
 )

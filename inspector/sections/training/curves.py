@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from math import log
 from typing import TYPE_CHECKING
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING
 from inspector import training
 from inspector.plots import training as draw
 from inspector.sections.picks import Switch
-from inspector.sections.section import Block, Check, Figure, File, Note, Section
-from inspector.sections.training.files import Trained
+from inspector.sections.section import Block, Check, Figure, File, Files, Mark, Note, Problem, Section, Sentence
+from inspector.sections.training import files
 from inspector.wording import training as words
 from models.training import metrics
 from models.training.schedules import last_constant
@@ -21,34 +20,50 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from inspector.sections.subject import Subject
+    from inspector.sections.training.files import Trained
 
 FIT = (
     0.01  # of the highest rate: what the measured rates may differ from the recipe's, which are written in four digits
 )
 
 
-def part(trained: Trained, rows: pd.DataFrame, *, step: int | None) -> Section:
-    """Return the part with the curves; step: where the replay stands."""
-    return replace(CURVES, answer=partial(_curves, trained=trained, rows=rows, step=step))
+def answer(subject: Subject, *, run: str, log_steps: bool) -> Iterator[Block]:
+    """Yield loss, accuracy and gradient norm by step, and the learning rate."""
+    trained = files.read(run)
+    if trained.rows is None:
+        yield from map(Problem, trained.problems)
+        return
+    if valid := evaluated(trained.rows):
+        ends = (valid[0], valid[-1])
+        about = tuple(Mark("curves", {"step": step}) for step, _ in ends)
+        yield Sentence(words.fall(first=valid[0], last=valid[-1]), words.TERMS, about)
+    yield from _curves(trained, trained.rows, log_steps=log_steps)
+    yield from schedule(trained, trained.rows)
+    yield from map(Problem, trained.problems)
+    yield Files((metrics_file(trained),))
 
 
-def _curves(
-    subject: Subject, *, log_steps: bool, trained: Trained, rows: pd.DataFrame, step: int | None
-) -> Iterator[Block]:
-    """Yield loss, accuracy and gradient norm, with the replay's step marked."""
+def evaluated(rows: pd.DataFrame) -> list[tuple[int, float]]:
+    """List the steps at which the valid loss was measured, with the loss; rows: of `training.curves`."""
+    valid = rows.dropna(subset=["valid_loss"])
+    return [(int(step), float(loss)) for step, loss in zip(valid["step"], valid["valid_loss"], strict=True)]
+
+
+def _curves(trained: Trained, rows: pd.DataFrame, *, log_steps: bool) -> Iterator[Block]:
+    """Yield the curves, and how they are read."""
     recipe, vocabulary = trained.recipe, trained.vocabulary
     smoothing = 0.0 if recipe is None else recipe.label_smoothing
     least = training.least_loss(smoothing, vocabulary=vocabulary) if vocabulary else 0.0
     yield Figure(
         "curves",
-        "",
+        words.CURVES,
         partial(
             draw.curves,
             rows,
             uniform=log(vocabulary) if vocabulary else None,
             least=least,
             clip=None if recipe is None else recipe.clip,
-            step=step,
+            step=None,
             along="log" if log_steps else "linear",
         ),
         words.CURVES_ALT,
@@ -110,4 +125,4 @@ def metrics_file(trained: Trained) -> File:
     return File(f"{trained.name}-metrics.csv", lambda mode: path.read_bytes(), words.METRICS, words.METRICS_LABEL)
 
 
-CURVES = Section("training_curves", words.CURVES, _curves, (Switch("log_steps", words.LOGARITHMIC),), about="course")
+SECTION = Section("loss", words.LOSS, answer, (files.RUN, Switch("log_steps", words.LOGARITHMIC)), about="course")

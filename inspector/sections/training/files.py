@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import models
 from inspector import training
+from inspector.sections.picks import Named
+from inspector.wording import training as words
 from models import checkpoints
 from models.training import history
 from models.training.recipes import RECIPES
@@ -64,8 +66,13 @@ def titles(subject: Subject) -> dict[str, str]:
     return {name: known.get(name, name) for name in history.names(checkpoints.FOLDER)}
 
 
+RUN = Named("run", words.RUN, titles, width=300)
+
+
 def read(name: str) -> Trained:
-    """Read what a training left, but for its replay."""
+    """Read what a training left, but for its replay; ValueError where there is none."""
+    if not name:
+        raise ValueError(words.none_tells(str(checkpoints.FOLDER)))
     folder, problems = checkpoints.FOLDER / name, []
     rows, size = None, None
     try:

@@ -1,11 +1,10 @@
-"""The replay of a training: every head at one of its moments, the open head then and at the end, and what grew."""
+"""The replay of a training: every head at one of its moments, and the open head then and at the end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,23 +28,22 @@ from inspector.sections.section import (
     Quote,
     Row,
     Section,
+    Sentence,
     Thumbnails,
 )
-from inspector.sections.training import curves
-from inspector.sections.training.files import Trained
+from inspector.sections.training import files
 from inspector.trace.pooling import pool
 from inspector.wording import training as words
 from models.training.replay_file import MapKey
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
     from numpy.typing import NDArray
 
     from inspector.plots.scene import Scene
     from inspector.plots.theme import Mode
     from inspector.sections.subject import Subject
+    from inspector.sections.training.files import Trained
     from models.training.replay_file import Replay
 
 INTERVAL = 1.5  # seconds for which a moment is seen
@@ -88,14 +86,16 @@ class Moment:
         return self.replay.maps[MapKey(self.sentence, self.stream, layer)]
 
 
-def part(replay: Replay, trained: Trained) -> Section:
-    """Return the part that asks for a sentence and a stream, and plays what their heads became."""
+def answer(subject: Subject, *, run: str) -> Iterator[Block]:
+    """Yield the part that asks for a sentence and a stream, and plays what their heads became."""
+    trained = files.read(run)
+    replay = files.replay(subject, trained)
     texts = {sentence.source: sentence.source for sentence in replay.sentences}
     picks = (
         Option("sentence", words.SENTENCE, lambda subject: texts, look="list", width=420),
         Option("replay_stream", words.STREAM, lambda subject: {stream: stream for stream in replay.streams}),
     )
-    return replace(READ, answer=partial(_read, replay=replay, trained=trained), picks=picks)
+    yield replace(READ, answer=partial(_read, replay=replay, trained=trained), picks=picks)
 
 
 def _read(subject: Subject, *, sentence: str, replay_stream: str, replay: Replay, trained: Trained) -> Iterator[Block]:
@@ -113,7 +113,7 @@ def _read(subject: Subject, *, sentence: str, replay_stream: str, replay: Replay
         words.step_of(replay.steps[-1]),
         lambda subject: names,
         INTERVAL,
-        lambda subject: len(names) // 2,
+        lambda subject: 0,
         slider=True,
         named=True,
     )
@@ -121,32 +121,28 @@ def _read(subject: Subject, *, sentence: str, replay_stream: str, replay: Replay
 
 
 def _moment(subject: Subject, *, moment: int, seen: Moment) -> Iterator[Block]:
-    """Yield one moment, with the head that is open: at first the one that is most telling at the end."""
+    """Yield one moment, with the head that is open: at first one that has a name at the end."""
     seen = replace(seen, step=seen.replay.steps[moment])
-    yield Paragraph(doing(seen.measures, step=seen.step))
-    telling = heads.most_telling(seen.measures[seen.measures["step"] == seen.replay.steps[-1]])
-    last = (seen.layers - 1, seen.heads - 1)
+    yield Sentence(doing(seen.measures, step=seen.step))
+    end = seen.measures[seen.measures["step"] == seen.replay.steps[-1]]
+    largest = (seen.layers - 1, seen.heads - 1)
     picks = tuple(
-        replace(pick, last=partial(_always, number=end), default=partial(_always, number=first))
-        for pick, end, first in zip(SITE, last, telling, strict=True)
+        replace(pick, last=partial(_always, number=last), default=partial(_always, number=first))
+        for pick, last, first in zip(SITE, largest, telling(end), strict=True)
     )
     yield replace(OPEN, answer=partial(_opened, seen=seen), picks=picks)
-    trained = seen.trained
-    files = [
-        File(
-            f"{trained.name}-{seen.stream}-heads.csv", lambda mode: seen.measures, words.HEADS_FILE, words.HEADS_LABEL
-        ),
-        File(
-            f"{trained.name}-sentence{seen.sentence}-replay.npz",
-            lambda mode: training.npz(seen.replay, sentence=seen.sentence),
-            words.MAPS_FILE,
-            words.MAPS_LABEL,
-        ),
-    ]
-    if trained.rows is not None:
-        yield curves.part(trained, trained.rows, step=seen.step)
-        files.insert(0, curves.metrics_file(trained))
-    yield Files(tuple(files))
+    name = seen.trained.name
+    yield Files(
+        (
+            File(f"{name}-{seen.stream}-heads.csv", lambda mode: seen.measures, words.HEADS_FILE, words.HEADS_LABEL),
+            File(
+                f"{name}-sentence{seen.sentence}-replay.npz",
+                lambda mode: training.npz(seen.replay, sentence=seen.sentence),
+                words.MAPS_FILE,
+                words.MAPS_LABEL,
+            ),
+        )
+    )
 
 
 def _opened(subject: Subject, *, replay_layer: int, replay_head: int, seen: Moment) -> Iterator[Block]:
@@ -168,7 +164,6 @@ def _opened(subject: Subject, *, replay_layer: int, replay_head: int, seen: Mome
     )
     if seen.replay.induction is not None:
         yield _induction(seen)
-    yield _growth(seen)
 
 
 def _thumbnails(seen: Moment, layer: int, head: int) -> Thumbnails:
@@ -200,6 +195,7 @@ def _thumbnails(seen: Moment, layer: int, head: int) -> Thumbnails:
         f'{seen.code}now = measures[measures["step"] == {seen.step}]',
         words.GRID,
         f"{seen.trained.name}-{seen.stream}-step{seen.step}",
+        roles.roles(seen.now),
     )
 
 
@@ -260,10 +256,11 @@ def _measure(subject: Subject, *, replay_measure: str, seen: Moment, layer: int,
 def _induction(seen: Moment) -> Map:
     """Lay out each head's score on random repeats by step."""
     scores = training.induction(seen.replay)
+    values = scores.to_numpy(dtype=float)
     return Map(
         "induction-over-time",
         words.INDUCTION,
-        (_panel(scores, scores.to_numpy(dtype=float)),),
+        (Panel(values, rows=list(scores.index), columns=[f"{step:,}" for step in scores.columns]),),
         row_title="head",
         column_title="step",
         alt=words.INDUCTION_ALT,
@@ -276,59 +273,29 @@ def _induction(seen: Moment) -> Map:
     )
 
 
-def _growth(seen: Moment) -> Map:
-    """Lay out how the matrices of the stream's layers grew."""
-    table = training.growth(seen.replay, stream=seen.stream)
-    return Map(
-        "norms-over-time",
-        words.SIZES,
-        (_panel(table, np.log2(table.to_numpy(dtype=float))),),
-        row_title="matrix",
-        column_title="step",
-        alt=words.SIZES_ALT,
-        quantity="doublings since the start",
-        numbered="neither",
-        diverging=True,
-        code=f"{seen.trained.replay_code}import numpy as np\n\n"
-        f'doublings = np.log2(training.growth(replay, stream="{seen.stream}"))',
-        sentence=grown(dict(table.iloc[:, -1])),
-        note=words.ABOUT_SIZES,
-        name=f"{seen.trained.name}-{seen.stream}-matrices",
-    )
-
-
 def doing(measures: pd.DataFrame, *, step: int) -> str:
     """Say what the heads do at a step and at the end; measures: of `training.measures`."""
     last = int(measures["step"].max())
     now, end = (measures[measures["step"] == at] for at in (step, last))
-    return words.moment(
-        step=step,
-        last=last,
-        heads=len(end),
-        now=_counts(now),
-        end=_counts(end),
-        entropies=(float(now["entropy"].mean()), float(end["entropy"].mean())),
-    )
+    layer, head = telling(end)
+    (opened,) = end[(end["layer"] == layer) & (end["head"] == head)]["label"]
+    return words.moment(step=step, last=last, now=_counts(now), end=_counts(end), opened=opened)
 
 
-def grown(growth: Mapping[str, float]) -> str:
-    """Say how much the matrices grew, "" where none has a growth: a matrix that began as zeros has none.
+def telling(end: pd.DataFrame) -> tuple[int, int]:
+    """Choose the head to open first: of those that have a name at the end the one that looks most narrowly.
 
-    growth: size at the end over size at the start, by matrix.
+    end: of `training.measures`, at the last step. Where none has a name, the most telling.
     """
-    growth = {name: times for name, times in growth.items() if isfinite(times)}
-    if not growth:
-        return ""
-    most, least = max(growth, key=growth.__getitem__), min(growth, key=growth.__getitem__)
-    return words.grown(most=(most, growth[most]), least=(least, growth[least]))
+    named = end[end["label"].isin(words.PLAIN)]
+    if named.empty:
+        return heads.most_telling(end)
+    narrow = named.loc[named["entropy"].idxmin()]
+    return int(narrow["layer"]), int(narrow["head"])
 
 
 def _counts(measures: pd.DataFrame) -> dict[str, int]:
     return {str(name): int(count) for name, count in measures["label"].value_counts().items()}
-
-
-def _panel(table: pd.DataFrame, values: NDArray[np.float64]) -> Panel:
-    return Panel(values, rows=list(table.index), columns=[f"{step:,}" for step in table.columns])
 
 
 def _chosen(layer: int, head: int) -> dict[str, int]:
@@ -348,3 +315,4 @@ READ = Section("replay_of", "", _read, about="course")
 REPLAY = Section("replay", "", _moment, (Step("moment", words.STEP, lambda subject: (), named=True),), about="course")
 OPEN = Section("replay_open", "", _opened, SITE, about="course")
 MEASURE = Section("replay_measures", words.MEASURE, _measure, about="course")
+SECTION = Section("heads", words.HEADS, answer, (files.RUN,), about="course", parts=(READ, REPLAY, OPEN, MEASURE))

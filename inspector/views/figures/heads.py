@@ -30,7 +30,12 @@ def _thumbnails(block: Thumbnails, on_choose: Callable[[Mapping[str, int]], None
         block.name, {"": block.scene}, table=lambda: block.table, key=block.id, about=block.alt, python=block.code
     )
     data = grid_bytes(
-        block.pictures, tokens=block.tokens, selected=block.selected, named=block.named, notes=block.notes
+        block.pictures,
+        tokens=block.tokens,
+        selected=block.selected,
+        named=block.named,
+        notes=block.notes,
+        roles=block.roles,
     )
     grid(data, key=block.id, on_open=lambda layer, number: on_choose(block.chooses(layer, number)))
 
@@ -55,6 +60,7 @@ def _maps(block: HeadMaps, on_choose: Callable[[Mapping[str, int]], None]) -> No
             title=head_map.title,
             vmax=block.top,
             marked=block.named,
+            lines=False,
         )
         with place:
             head(message.to_bytes(), key=f"{block.id}-{head_map.id}", on_event=partial(_follow, block, on_choose))

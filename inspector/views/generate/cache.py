@@ -3,29 +3,49 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
 
 from inspector.generating import WrittenText
-from inspector.plots import generating as draw
+from inspector.plots import generating as plots
 from inspector.views.figures import chart
-from inspector.views.shell import controls
+from inspector.views.generate.derived import derived
+from inspector.views.shell import controls, sentence
 from inspector.wording import generate as words
 
-AMOUNTS: dict[str, draw.Amount] = {"each step": "flops", "up to each step": "total"}
+if TYPE_CHECKING:
+    from models import LoadedModel
+
+AMOUNTS: dict[str, plots.Amount] = {"up to each step": "total", "each step": "flops"}
 
 
-def cache(made: WrittenText, table: pd.DataFrame, *, python: str) -> None:
+def draw(loaded: LoadedModel, made: WrittenText, *, python: str) -> None:
     """Draw the bytes in the cache and the FLOPs with it and without; python: the lines that write the text."""
+    table = made.table()
     if not table["cache_bytes"].any():
-        st.markdown(words.NO_CACHE)
+        sentence.show(words.NO_CACHE, words.CACHE_TERMS)
         return
-    _same(made)
+    cached, uncached = sum(step.flops for step in made.steps), sum(made.uncached_flops)
+    sentence.show(words.saved(cached=cached, uncached=uncached, same=made.same_without_cache), words.CACHE_TERMS)
     left, right = st.columns(2, gap="medium")
     with left:
+        place = st.container()
+        amount = AMOUNTS[controls.bar("FLOPs of", list(AMOUNTS), "flops_of")]
+        columns = ["step", *(f"{amount}_{kind}" for kind in ("cached", "uncached"))]
+        with place:
+            chart.show(
+                plots.flops(table, amount=amount),
+                alt=words.flops_alt(amount),
+                key="flops",
+                sentence=words.DECODER_FLOPS,
+                name="flops",
+                python=f"{python}\nmade.table()[{columns!r}]",
+                table=table[columns],
+            )
+    with right:
         chart.show(
-            draw.cache(table[["step", "cache_bytes"]]),
+            plots.cache(table[["step", "cache_bytes"]]),
             alt="bytes in the KV cache after each step",
             key="cache",
             sentence=words.CACHE_BYTES,
@@ -33,40 +53,22 @@ def cache(made: WrittenText, table: pd.DataFrame, *, python: str) -> None:
             python=f'{python}\nmade.table()[["step", "cache_bytes"]]',
             table=table[["step", "cache_bytes"]],
         )
-        st.caption(_kept(made))
-    with right:
-        place = st.container()
-        amount = controls.bar("FLOPs of", list(AMOUNTS), "flops_of", default="each step")
-        columns = ["step", *(f"{AMOUNTS[amount]}_{kind}" for kind in ("cached", "uncached"))]
-        with place:
-            chart.show(
-                draw.flops(table, amount=AMOUNTS[amount]),
-                alt=f"FLOPs of {amount}, with the cache and without",
-                key="flops",
-                sentence=words.DECODER_FLOPS,
-                name="flops",
-                python=f"{python}\nmade.table()[{columns!r}]",
-                table=table[columns],
-            )
-        st.caption(words.flops_read(alone=made.source is None))
+    _same(made)
+    derived(loaded, made, table)
+    with st.expander(words.MORE_CACHE):
+        st.markdown(words.flops_read(alone=made.source is None))
+        st.markdown(_kept(made))
 
 
 def _same(made: WrittenText) -> None:
-    """Say how many FLOPs the cache saved, and whether the text is the same without it."""
-    cached, uncached = sum(step.flops for step in made.steps), sum(made.uncached_flops)
+    """Say whether the text is the same without the cache, and how long it took."""
+    if not made.same_without_cache:
+        st.badge(words.OTHER_TOKENS, icon=":material/warning:", color="red", help=words.OTHER_TOKENS_HELP)
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
-        if made.same_without_cache:
-            st.badge(words.SAME_TOKENS, icon=":material/verified:", color="green")
-            st.markdown(
-                words.flops_saved(cached=cached, uncached=uncached)
-                + words.cache_times(sum(step.seconds for step in made.steps), sum(made.uncached_seconds)),
-                width="stretch",
-            )
-        else:
-            st.badge(
-                words.OTHER_TOKENS, icon=":material/warning:", color="red",
-                help=words.OTHER_TOKENS_HELP,
-            )  # fmt: skip
+        st.badge(words.SAME_TOKENS, icon=":material/verified:", color="green")
+        seconds = sum(step.seconds for step in made.steps), sum(made.uncached_seconds)
+        st.markdown(words.cache_times(*seconds), width="stretch")
 
 
 def _kept(made: WrittenText) -> str:

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from inspector.generating import WrittenText
 from inspector.generating import steps as written_steps
 from inspector.plots import attention, theme
-from inspector.plots import generating as draw
+from inspector.plots import generating as plots
 from inspector.text import number, quantity
 from inspector.trace import AttentionSite
 from inspector.views.components import width
 from inspector.views.components.written import written
 from inspector.views.figures import chart, matrix
-from inspector.views.shell import appearance, available_models, caching, controls, link, map_words, sentence
+from inspector.views.shell import appearance, available_models, caching, controls, link, map_words, readings, sentence
 from inspector.views.shell.player import Player
 from inspector.wording import generate as wording
 from models import formatting
@@ -33,18 +33,21 @@ from models.loaded import Shape
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
+    from models import LoadedModel
+
 STREAMS = {"decoder": wording.TO_THE_TEXT, "cross": wording.TO_THE_SOURCE}
 OFF = 0.01  # difference of a probability that is more than rounding, in half precision too
 MOST_SHOWN = 300  # characters of a source
 TERMS = ("token", "probability", "attention", "KV cache")
 
 
-def steps(made: WrittenText, table: pd.DataFrame, *, limits: str, python: str, shape: Shape) -> None:
-    """Draw the panel of one step.
+def draw(made: WrittenText, *, model: LoadedModel, said: str, python: str) -> None:
+    """Draw the panel of one step, and the numbers of all.
 
-    table: the numbers of each step. limits: what the model does not do well, "" where that is not known. python: the
-    lines that write the text. It opens at the step at which the model was least sure.
+    said: how the next token is chosen. python: the lines that write the text. It opens at the step at which the model
+    was least sure.
     """
+    table = made.table()
     player = Player(
         "generate",
         step="step",
@@ -56,10 +59,14 @@ def steps(made: WrittenText, table: pd.DataFrame, *, limits: str, python: str, s
         round=False,
     )
     player.load(made.trace.key)
-    player.panel(_panel)(player, made, table, limits, python, shape)
+    limits = wording.LIMITS.get(model.card.id, "") if model.card.trained else ""
+    about = " ".join(filter(None, (said, limits)))
+    player.panel(_panel)(player, made, table, about, python, model.shape)
+    with st.expander(wording.ALL_STEPS):
+        readings.table(table, name="steps", height=320)
 
 
-def _panel(player: Player, made: WrittenText, table: pd.DataFrame, limits: str, python: str, shape: Shape) -> None:
+def _panel(player: Player, made: WrittenText, table: pd.DataFrame, about: str, python: str, shape: Shape) -> None:
     step = player.seen()
     opening = st.container()
     streams = ["decoder", *(["cross"] if shape == "encoder-decoder" else [])]
@@ -68,15 +75,14 @@ def _panel(player: Player, made: WrittenText, table: pd.DataFrame, limits: str, 
         site, head = _controls(player, made, step)
     with places.text:
         _text(player, made, step)
-        _numbers(made, table, step)
-        _about(made, limits)
     with places.candidates:
-        _candidates(made, step, python=python)
+        _candidates(made, step, table, python=python)
+        st.caption(about)
     look = None
     for place, stream in zip(places.maps, streams, strict=True):
         with place:
             look = _map(made, step, stream=stream, site=site, head=head, python=python)
-    _explain(made, site, streams)
+    _explain(made, step, site, streams)
     with opening:
         sentence.show(wording.step(written_steps.step(made, step, look=look)), TERMS)
 
@@ -109,6 +115,7 @@ def _controls(player: Player, made: WrittenText, step: int) -> tuple[AttentionSi
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         player.buttons()
         player.slider(step, label="Step", key="generate")
+        st.markdown(wording.step_of(of=len(made.steps), step=step), width="content")
         return _options(made)
 
 
@@ -144,45 +151,35 @@ def _text(player: Player, made: WrittenText, step: int) -> None:
     )
 
 
-def _numbers(made: WrittenText, table: pd.DataFrame, step: int) -> None:
-    row, chosen = table.iloc[step - 1], made.steps[step - 1]
-    facts = [
-        wording.step_of(of=len(made.steps), step=step),
-        wording.probability_of(probability=chosen.chosen.probability, rank=chosen.rank),
-        wording.cache_of(held=chosen.cache_bytes),
-        f"{quantity(row['flops_cached'])}FLOPs",
-    ]
-    st.markdown(" · ".join(facts))
-
-
-def _about(made: WrittenText, limits: str) -> None:
-    """Say at the text what it is worth."""
-    if made.trace.model and not available_models.trained(made.trace.model):
-        st.markdown(wording.UNTRAINED)
-    elif limits:
-        st.caption(limits)
-
-
-def _candidates(made: WrittenText, step: int, *, python: str) -> None:
+def _candidates(made: WrittenText, step: int, table: pd.DataFrame, *, python: str) -> None:
     chosen = made.steps[step - 1]
     chart.show(
-        partial(draw.candidates, chosen, top=made.likeliest),
+        partial(plots.candidates, chosen, top=made.likeliest),
         alt=f"the likeliest tokens of step {step}, with their probabilities",
         key="candidates",
         sentence=wording.COULD_COME,
         name=f"step-{step}",
         python=f"{python}\nmade.steps[{step - 1}].candidates",
     )
-    drawn = "" if chosen.chosen.drawn is None else wording.DRAWN_BY
-    st.caption(wording.candidates_read(drawn=drawn))
+    if made.trace.model and not available_models.trained(made.trace.model):
+        st.markdown(wording.UNTRAINED)
+    facts = [
+        wording.probability_of(probability=chosen.chosen.probability, rank=chosen.rank),
+        wording.cache_of(held=chosen.cache_bytes),
+        quantity(table.iloc[step - 1]["flops_cached"], "FLOPs"),
+    ]
+    st.markdown(" · ".join(facts))
 
 
-def _explain(made: WrittenText, site: AttentionSite, streams: Sequence[str]) -> None:
-    """Say what the maps are."""
+def _explain(made: WrittenText, step: int, site: AttentionSite, streams: Sequence[str]) -> None:
+    """Say what bars and maps are, to a reader who asks."""
     trace = made.trace
     records = [trace.record_of(site.layer, stream, call=site.call) for stream in streams]
     formulas = dict.fromkeys(map(map_words.softmax, records))
-    st.caption(wording.maps_read(formulas=" and ".join(formulas)))
+    drawn = "" if made.steps[step - 1].chosen.drawn is None else wording.DRAWN_BY
+    with st.expander(wording.MORE):
+        st.markdown(wording.candidates_read(drawn=drawn))
+        st.markdown(wording.maps_read(formulas=" and ".join(formulas)))
     if made.off > OFF:
         st.warning(
             wording.differs(off=made.off),
@@ -203,22 +200,29 @@ def _map(
     )
     keys = trace.record_of(site.layer, stream, call=site.call).site.keys
     known = made.begun + step - 1 if stream == "decoder" else len(keys)
-    so_far = weights.copy()
-    so_far[step:], so_far[:, known:] = np.nan, np.nan
+    so_far = weights[:step].copy()  # as high as what was written
+    so_far[:, known:] = np.nan
+    look = written_steps.most(
+        weights[step - 1, :known], keys[:known], layer=site.layer, head=head, source=stream == "cross"
+    )
     place = f'layer={site.layer}, stream="{stream}"' + (f", call={site.call}" if site.call else "")
     one = f"head={head}, " if head is not None else ""
     matrix.show(
-        matrix.Panel(so_far, rows=[f"→ {done.chosen.token}" for done in made.steps], columns=keys, marked=[step - 1]),
+        matrix.Panel(
+            so_far,
+            rows=[f"→ {done.chosen.token}" for done in made.steps[:step]],
+            columns=keys,
+            marked=[step - 1],
+            named=None if look is None else (step - 1, int(np.argmax(weights[step - 1, :known]))),
+        ),
         row_title=wording.NEW_TOKEN,
         column_title="key",
         numbered="both",
         top=float(weights.max()) or None,
-        sentence=f"**{STREAMS[stream]}**, {attention.title(site.layer, head, call=site.call).lower()}",
+        sentence=STREAMS[stream],
         name=f"generate-{stream}",
         key=f"attention-{stream}",
         python=f"{python}\nweights = made.trace.attention({one}{place}){'' if one else '.mean(axis=0)'}"
         f"[{made.begun - 1} : {made.begun - 1 + step}]",
     )
-    return written_steps.most(
-        weights[step - 1, :known], keys[:known], layer=site.layer, head=head, source=stream == "cross"
-    )
+    return look

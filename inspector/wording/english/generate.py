@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.generating.steps import StepReading, StrongestKey
-from inspector.text import number, quantity, token
+from inspector.text import number, quantity, signed, token
 from inspector.wording.english.phrases import ordinal
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from inspector.generating.beams import BeamGain
+
 _SURE, _LIKELY = 0.9, 0.5
 _TORN = 0.25  # probability of each of two, below which others come near them too
+ASKS = "What to see of the writing"
+WRITE, CACHE, BEAMS = "Write", "KV cache", "Beam search"
+MORE, MORE_CACHE = "More: how bars and maps are read", "More: what is counted"
+CACHE_TERMS = ("KV cache", "FLOPs")
 NO_CACHE = "This model keeps no cache: it reads all tokens again at every step."
 CACHE_BYTES = "**Bytes in the cache after each step**"
 DECODER_FLOPS = "**FLOPs of the decoder**"
@@ -29,11 +35,12 @@ COUNTED_READ = (
     "shapes (see Costs). Seconds are on the wall, and counting FLOPs beside them slows each step."
 )
 COUNTING = "Counting the model"
-TRANSLATOR_LIMITS = "This small translator knows short everyday sentences. Longer ones, names and numbers go wrong."
-MINI_GPT_LIMITS = (
-    "This small model was trained here on novels and short sentences. It goes on in their manner, and what "
-    "it tells is made up. After a full stop it may end at once: leave the last sentence open."
-)
+LIMITS = {
+    "translator": "This small translator knows short everyday sentences. Longer ones, names and numbers go wrong.",
+    "mini-gpt": "This small model makes up stories in the manner of novels. Leave the last sentence open: after a full "
+    "stop it may end at once.",
+}
+"""What small models do not do well, by their ids."""
 DECODING_HELP = "greedy: the likeliest each time. sample: drawn by its probability."
 NEW_TOKENS_HELP = "A text ends earlier where the model writes its end token."
 TEMPERATURE_HELP = "Divides the scores: below 1 the likely tokens become likelier, above 1 the unlikely ones."
@@ -41,20 +48,35 @@ TOP_K_HELP = "Draw from the k likeliest alone; 0 for all (Fan et al. 2018)."
 TOP_P_HELP = "Of the tokens that Top-k leaves, draw from the fewest that hold this share (Holtzman et al. 2020)."
 SEED_HELP = "The same seed draws the same text again."
 HOW_IT_WRITES = "How it writes"
+ENDED = {True: "yes", False: "at the limit"}
+BEAM_COLUMNS = {
+    "text": "Text",
+    "found_by": "Found by",
+    "score": "Score",
+    "log_probability": "log P",
+    "tokens": "Tokens",
+    "ended": "Ended by itself",
+}
 BEAMS_HELP = "How many texts are kept at each step."
-LOG_P = "log P is the natural logarithm of the probability of the new tokens, the end token included."
 TREE_READ = "A line is the thicker, the likelier its token; hover over a node for the numbers."
-CACHE_SAVES = "What the KV cache saves"
 BEAM_TREE = "Beam search as a tree"
 ALL_STEPS = "All steps in numbers"
-TO_THE_TEXT = "Attention to the text so far"
-TO_THE_SOURCE = "Attention to the source"
+TO_THE_TEXT = "**Attention to the text so far**"
+TO_THE_SOURCE = "**Attention to the source**"
 ONE_TOKEN = "The text ended after one token."
 MEAN_OVER_HEADS = "Mean over heads"
 UNTRAINED = ":orange-badge[Untrained] Its weights are random, and so is this text."
 COULD_COME = "**What could come next**"
 DRAWN_BY = " A mark says what a token was drawn by, after temperature and cuts."
 NEW_TOKEN = "new token"
+
+
+TAKE_ITS_EXAMPLE = "Take its example"
+
+
+def not_its_example(*, model: str) -> str:
+    """Say that a model has an example that it does better; model: its name as Markdown."""
+    return f"**{model}** has an example of its own that it does better."
 
 
 def step(reading: StepReading) -> str:
@@ -106,12 +128,19 @@ def flops_read(*, alone: bool) -> str:
     )
 
 
-def flops_saved(*, cached: float, uncached: float) -> str:
-    """Say how many FLOPs the cache saved."""
-    return (
-        f"With the cache the decoder wrote this text with {number(uncached / cached)} times fewer FLOPs: "
-        f"{quantity(cached)} instead of {quantity(uncached)}. "
-    )
+def saved(*, cached: int, uncached: int, same: bool) -> str:
+    """Say how many FLOPs the KV cache saved; same: the text is the same without it."""
+    times = number(uncached / cached)
+    if not same:
+        return f"Without its KV cache this model wrote other tokens, with {times} times the FLOPs."
+    if times == "1.00":
+        return "The KV cache saves nothing yet: one token takes as many FLOPs with it as without."
+    return f"The KV cache saves work and changes nothing: the same text took {times} times fewer FLOPs than without it."
+
+
+def flops_alt(amount: str) -> str:
+    """Tell what the chart of FLOPs shows; amount: "total" of all steps so far, or of each."""
+    return f"FLOPs {'up to each step' if amount == 'total' else 'of each step'}, with the cache and without"
 
 
 def step_adds(*, more: str) -> str:
@@ -137,11 +166,6 @@ def not_counted(*, why: object) -> str:
     return f"Without running it the cache's figures are not known: {why}."
 
 
-def brief_decoding(*, sampled: bool, most: int) -> str:
-    """Say in a few words how the next token is chosen."""
-    return f"{'Sampled' if sampled else 'Greedy'}, {most} at most."
-
-
 def greedy(*, most: int) -> str:
     """Say that the likeliest token is written each time."""
     return f"Greedy: the likeliest token each time, {most} at most."
@@ -162,12 +186,22 @@ def searched(*, done: int, width: int) -> str:
     return f"{done} steps searched with {width} {'beam' if width == 1 else 'beams'}"
 
 
+def gained(gain: BeamGain) -> str:
+    """Say what a beam search found beside greedy decoding."""
+    best, greedy = signed(gain.best), signed(gain.greedy)
+    if gain.same:
+        return f"The search answers with the text that greedy decoding writes too: no text that it kept beats {best}."
+    if gain.best > gain.greedy:
+        return f"A likely token can mislead: the search finds a text of score {best}, greedy decoding ends at {greedy}."
+    return f"Greedy decoding does better here: its text has the score {greedy}, the best that the search kept {best}."
+
+
 def beam_about(*, score: str, penalty: float) -> str:
     """Say what a beam search is; score: the formula."""
     return (
-        "Greedy decoding can miss the likeliest text: a likely first token may lead to unlikely ones. A beam search "
-        "keeps several texts at each step and answers with the best score, "
-        rf"{score}^{{{penalty:g}}}$ for $n$ new tokens."
+        "A beam search keeps several texts at each step and answers with the best score, "
+        rf"{score}^{{{penalty:g}}}$ for $n$ new tokens. log P is the natural logarithm of the probability of the new "
+        "tokens, the end token included."
     )
 
 

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from math import exp, inf, log
 
 from inspector.text import number, plain, quantity
-from inspector.wording.english.phrases import DO, heads_of, listed
+from inspector.wording.english.phrases import DO
 
-ASKS, TITLE = "What to see of the training", "How a model learned"
+ASKS = "What to see of the training"
+HEADS, LOSS, TRAINED = "Heads as they learned", "Loss", "What was trained"
+PLAIN = tuple(label for label in DO if label != "broad")
+"""Labels of heads that follow one plain pattern; where a training begins, heads spread their attention broadly."""
 RUN, SENTENCE, STREAM, LAYER, HEAD, MEASURE, STEP = (
     "Trained model",
     "Sentence",
@@ -19,7 +22,6 @@ RUN, SENTENCE, STREAM, LAYER, HEAD, MEASURE, STEP = (
     "Step",
 )
 TERMS = ("valid loss", "perplexity")
-_MOST = 3  # groups of heads in a sentence
 
 
 def none_tells(folder: str) -> str:
@@ -28,24 +30,22 @@ def none_tells(folder: str) -> str:
 
 
 def fall(*, first: tuple[int, float], last: tuple[int, float]) -> str:
-    """Say how the valid loss changed, and among how many equally likely tokens that is as unsure.
+    """Say how the valid loss changed, and between how many equally likely tokens a model wavers that has it.
 
     first, last: the steps of the first and the last measurement, with the loss in nats a token.
     """
-    (start, before), (end, after) = first, last
+    (_, before), (_, after) = first, last
     among, then = (number(perplexity(loss)) for loss in (before, after))
     began, ended = number(before), number(after)
     if began == ended:
-        at = f"At step {start:,}" if start == end else f"From step {start:,} to step {end:,}"
-        verb = "is" if start == end else "stayed at"
         return (
-            f"{at} the valid loss {verb} {began} nats a token: the model is as unsure as among {then} equally likely "
-            "tokens."
+            f"The valid loss {'is' if first == last else 'stayed at'} {ended} nats a token: the model wavers between "
+            f"{then} equally likely tokens."
         )
+    learned = "learned" if after < before else "lost what it knew"
     return (
-        f"From step {start:,} to step {end:,} the valid loss {'fell' if after < before else 'rose'} from {began} to "
-        f"{ended} nats a token: first the model was as unsure as among {among} equally likely tokens, at the end as "
-        f"among {then}."
+        f"The model {learned}: its valid loss {'fell' if after < before else 'rose'} from {began} to {ended} nats a "
+        f"token. At first it wavered between {among} equally likely tokens, at the end between {then}."
     )
 
 
@@ -69,7 +69,7 @@ METRICS_LABEL, METRICS = (
     "Metrics, CSV",
     "Losses, accuracy, learning rate, gradient norm, speed: the training's own file",
 )
-GRID = "Every head at this step: rows are layers, columns heads. Click one to open it."
+GRID = "Rows are layers, columns heads. Click one to open it."
 GRID_ALT = "A small map of every head at this step: rows are layers, columns heads"
 MAPS_ALT = "The maps of the open head, at this step and at the end"
 NOW, END = "Now", "At the end"
@@ -99,38 +99,24 @@ def step_of(last: int) -> str:
     return f"Step, of {last:,}"
 
 
-def moment(
-    *,
-    step: int,
-    last: int,
-    heads: int,
-    now: Mapping[str, int],
-    end: Mapping[str, int],
-    entropies: tuple[float, float],
-) -> str:
-    """Say what the heads of a stream do at a step and at the last.
+def moment(*, step: int, last: int, now: Mapping[str, int], end: Mapping[str, int], opened: str = "") -> str:
+    """Say how many heads of a stream follow one plain pattern at a step and at the last, and which is the commonest.
 
-    now, end: label of `heads.label` -> number of heads, the most frequent first. entropies: the mean over the heads, in
-    nats, at that step and at the last.
+    now, end: label of `heads.label` -> number of heads. opened: of several that are as common, the label that is named.
     """
-    at_step, at_last = map(number, entropies)
-    done = _done(end, heads)
+    before, after = (sum(counts.get(label, 0) for label in PLAIN) for counts in (now, end))
+    commonest = max(PLAIN, key=lambda label: (end.get(label, 0), label == opened))
+    one, several = DO[commonest]
+    most = "" if not after else f": it {one}" if after == 1 else f", and the commonest is to {several}"
     if step == last:
-        return f"At the end, step {last:,}, {done}. The heads' mean entropy is {at_last} nats."
-    return (
-        f"At step {step:,}, {_done(now, heads)}; at the end, {done}. "
-        f"The heads' mean entropy is {at_step} nats now and {at_last} at the end."
-    )
+        return f"At the end, step {last:,}, {_plain(after)}{most.format(commonest)}."
+    does = "does" if after == 1 else "do"
+    then = f"{after or 'none'} {does}{most.format(commonest)}"
+    return f"At step {step:,}, {_plain(before)}; at the end {then}."
 
 
-def _done(counts: Mapping[str, int], heads: int) -> str:
-    done = [(count, name) for name, count in counts.items() if name in DO]
-    if not done:
-        none = "the only head does no" if heads == 1 else f"none of the {heads} heads does"
-        return f"{none} one plain thing on this sentence"
-    parts = [f"{count} {DO[name][count > 1].format(name)}" for count, name in done[:_MOST]]
-    (count, _), *_ = done
-    return listed([heads_of(count, heads) + parts[0].removeprefix(str(count)), *parts[1:]])
+def _plain(count: int) -> str:
+    return f"{count or 'no'} head{'' if count < 2 else 's'} follow{'s' if count < 2 else ''} one plain pattern"
 
 
 def of_head(layer: int, head: int, *, labels: tuple[str, str], entropies: tuple[float, float]) -> str:
@@ -241,7 +227,7 @@ def explained(
         made = f" is measured while it learns, {' and '.join(harder)}" if harder else " is measured while it learns"
         sentences.append(f"The training loss{made}; the valid loss on text that it never learned from, nothing added.")
     if valid:
-        first, last = (f"$e^{{{number(loss)}}}$ = {number(perplexity(loss))} at step {step:,}" for step, loss in valid)
+        first, last = (f"$e^{{{loss:.5g}}}$ = {number(perplexity(loss))} at step {step:,}" for step, loss in valid)
         sentences.append(
             rf"Perplexity is $e^{{\mathrm{{loss}}}}$, valid {first} and {last}: "
             "as unsure as among so many equally likely tokens."
@@ -282,13 +268,18 @@ def other_rates(name: str) -> str:
     """Say that the measured rates are of another recipe."""
     return (
         f"The measured rates are not those of this recipe: models/training/recipes.py was changed after "
-        f"{name} was trained. The card below has the recipe that it was trained by."
+        f"{name} was trained. Its card, under {TRAINED}, has the recipe that it was trained by."
     )
 
 
 # --- what was trained -------------------------------------------------------------------------------------------------
 
-TRAINED, CARD = "What was trained", "The model's card: data, recipe, scores, limits"
+CARD = "The model's card: data, recipe, scores, limits"
+
+
+def made(*, steps: int, seconds: float) -> str:
+    """Say what it took to make a model."""
+    return f"One training made this model: {steps:,} steps in {number(seconds / 60)} minutes."
 
 
 def numbers(
@@ -304,7 +295,7 @@ def numbers(
             ("Time", f"{number(seconds / 60)} min", f"{seconds:,.0f} s, interruptions left out"),
         ]
     if loss is not None:
-        entries.append(("Perplexity", number(perplexity(loss)), f"At the end, valid split: e^{loss:.4g}"))
+        entries.append(("Perplexity", number(perplexity(loss)), f"At the end, valid split: e^{loss:.5g}"))
     return [*entries, ("Seeds", "1", f"One training, one seed{_seed(seed)}")]
 
 

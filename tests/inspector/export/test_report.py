@@ -59,6 +59,10 @@ def test_every_section_about_the_text_is_there_once_and_in_the_contents(written:
     assert links == [f"#{id}" for id in want]
 
 
+def test_what_the_page_keeps_behind_a_door_is_read_in_the_report(written: Tags) -> None:
+    assert "What the residual does" in written.text  # under More, in Time's first section
+
+
 def test_nothing_is_fetched_or_run_and_no_markup_is_the_texts(written: Tags) -> None:
     assert not {"script", "img", "link", "iframe", "object", "base"} & {tag for tag, _ in written.tags}
     for tag, attributes in written.tags:

@@ -71,4 +71,4 @@ def test_hovering_gives_exact_numbers_and_tokens_are_text() -> None:
     assert "a finished text, ended, won" in notes[1]
     assert "cut at the limit" in " ".join(figure.data[1].customdata)
     assert "&lt;t1&gt;" in notes[0]
-    assert figure.data[2].text[1] == "&lt;t2&gt;<br>-0.223"
+    assert figure.data[2].text[1] == "&lt;t2&gt;<br>−0.223"

@@ -72,6 +72,20 @@ def test_whiskers_reach_the_two_columns(sideways: bool) -> None:
     assert list(whiskers.arrayminus) == [1.0, 0.5]
 
 
+@pytest.mark.parametrize("sideways", [False, True])
+def test_a_datum_that_a_sentence_names_is_a_dot_with_its_words(sideways: bool) -> None:
+    """The words stand on the side where the plot goes on, and neither legend nor CSV counts the dot."""
+    named = SERIES.assign(told=["3 <b>", "", "", "8"])
+    figure = Chart(named, "x", "y", by="of", points_at="told", sideways=sideways)(mode="dark")
+    *lines, first, last = figure.data
+    assert [line.name for line in lines] == ["a", "b"]
+    at = [((dot.y if sideways else dot.x)[0], (dot.x if sideways else dot.y)[0], dot.text[0]) for dot in (first, last)]
+    assert at == [(1.0, 3.0, "3 &lt;b&gt;"), (2.0, 8.0, "8")]
+    assert (first.textposition, last.textposition) == ("top right", "top left")
+    assert not first.showlegend
+    assert list(points(figure)["series"].unique()) == ["a", "b"]
+
+
 def test_bars_have_widths_words_and_opacities() -> None:
     table = SERIES[:2].assign(width=[0.5, 1.5], words=["<b>", "two"], seen=[0.4, 1.0])
     figure = Chart(table, "x", "y", "bars", bar_width="width", text="words", opacity="seen")(mode="light")

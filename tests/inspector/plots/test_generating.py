@@ -68,6 +68,7 @@ def test_costs_are_drawn_as_they_are() -> None:
     assert list(measured.y) == [8, 16]
     uncached, cached = generation.flops(table)(mode="light").data
     assert (list(uncached.y), list(cached.y)) == ([5, 12], [5, 6])
-    uncached, cached = generation.flops(table, amount="total")(mode="dark").data
+    uncached, cached, *ends = generation.flops(table, amount="total")(mode="dark").data
+    assert [(*dot.x, *dot.y, *dot.text) for dot in ends] == [(2, 17, "17.0 FLOPs"), (2, 11, "11.0 FLOPs")]
     assert (list(uncached.y), list(cached.y)) == ([5, 17], [5, 11])
     assert uncached.line.dash != cached.line.dash

@@ -47,7 +47,8 @@ def test_every_metric_is_drawn_as_the_file_has_it() -> None:
         rows = list(csv.DictReader(file))
     numbers = [{name: float(cell) if cell else None for name, cell in row.items()} for row in rows]
     figure = draw.curves(learning.curves(numbers), uniform=None, least=0.0, clip=None, step=None)
-    drawn = {trace.name: (list(trace.x), list(trace.y)) for trace in figure.data}
+    *lines, dots = figure.data
+    drawn = {trace.name: (list(trace.x), list(trace.y)) for trace in lines}
     tested = [row for row in rows if row["valid_loss"]]
     for name, column, those in (
         ("training loss", "loss", rows),
@@ -56,6 +57,9 @@ def test_every_metric_is_drawn_as_the_file_has_it() -> None:
         ("valid accuracy", "valid_accuracy", tested),
     ):
         assert drawn[name] == ([int(row["step"]) for row in those], [float(row[column]) for row in those])
+    ends = [(int(row["step"]), float(row["valid_loss"])) for row in (tested[0], tested[-1])]
+    assert list(zip(dots.x, dots.y, strict=True)) == ends  # what the sentence names
+    assert list(dots.text) == [f"{loss:.2f}" for _, loss in ends]
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.sections import moved, registry
-from inspector.wording import atlas_card, left_out
+from inspector.wording import atlas_card, generate, left_out, training
 
 OLD = {
     "scores": "Every head|One head|Queries and keys|Dot or cosine|Theory|Gradients|Importance|Score functions"
@@ -17,6 +17,8 @@ OLD = {
     "tokens": "One text, many vocabularies|How pieces are learned|Masking|A sentence as a vector"
     "|Understand and continue|Sparse masks|Long texts",
     "batch": "What each token sees|Where a mask leaks|Packed texts|One token changed|Time and memory",
+    "time": "Gradient by distance|RNN, LSTM, GRU|Serial or parallel|Teacher forcing|Old keys and queries"
+    "|Memory over segments",
     "costs": "By layer|The whole model|Memory and steps|On your card|Heads|Side by side|Time|How it is counted",
 }
 """The sections of each page at 0.1.0, as links named them."""
@@ -33,6 +35,25 @@ def test_a_place_of_an_old_link_is_there_with_all_that_the_link_says(page: str, 
         assert "section" not in now
     else:
         assert now["section"] in {one.title for one in registry.sections(to).sections}
+
+
+@pytest.mark.parametrize(
+    ("given", "section"),
+    [
+        ({"beams": "6"}, generate.BEAMS),
+        ({"flops_of": "each step", "gen_layer": "1"}, generate.CACHE),
+        ({"cache_counted": "true"}, generate.CACHE),
+    ],
+)
+def test_what_an_old_link_changed_on_generate_stands_in_a_section_now(given: dict[str, str], section: str) -> None:
+    assert moved.address("generate", given | CARRIED) == ("generate", given | CARRIED | {"section": section})
+    step = {"step": "3"} | given  # the page's first view, with its step
+    assert moved.address("generate", step) == ("generate", step)
+
+
+def test_the_logarithmic_steps_of_a_training_stand_at_its_loss() -> None:
+    to, now = moved.address("training", {"run": "mini-bert", "log_steps": "true"})
+    assert (to, now) == ("training", {"run": "mini-bert", "log_steps": "true", "section": training.LOSS})
 
 
 @pytest.mark.parametrize("move", moved.MOVES)

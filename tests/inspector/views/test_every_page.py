@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import models
 from inspector.sections import registry
+from inspector.wording import generate
 from models.training.tiny.experiments import Switches
 from tests.inspector.views.hostile import VALUES
 from tests.inspector.views.page import HOSTILE, READING, opened, said, turned, typed
@@ -21,7 +22,7 @@ BOARDS = {
     "d_model further hide words sqrt own_scale difference heads_of heads_pair with_lines",
     "What if": "part token word ask drop mask_layer mask_call mask_head whole several by hide words sqrt stream "
     "with_lines left_at left_head layer call head",
-    "Generate": "step decoding temperature top_k top_p seed new_tokens flops_of cache_counted beams "
+    "Generate": "section step decoding temperature top_k top_p seed new_tokens flops_of cache_counted beams "
     "gen_layer gen_head gen_mean",
     "Questions": "q lang theme search path path_words",
     "Lab": " ".join(
@@ -29,6 +30,8 @@ BOARDS = {
         + [f"lab_{side}_{switch.name}" for side in "ab" for switch in fields(Switches)]
     ),
 }
+SECTIONS = {"Generate": (generate.CACHE, generate.BEAMS)}
+"""The sections of boards behind the first."""
 BESIDE = {
     "Costs": ("of", "shape", "length", "card", "batch", "bits"),
     "Batch": ("batch_layer", "batch_head"),
@@ -46,6 +49,9 @@ def parameters() -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
     """Yield page, section, start and all parameters that it binds; "" for a section that is a stranger's too."""
     for start in range(STARTS):
         yield from ((page, "", start, tuple(names.split())) for page, names in BOARDS.items())
+    for title, others in SECTIONS.items():
+        names = tuple(name for name in BOARDS[title].split() if name != "section")
+        yield from ((title, section, len(section), names) for section in others)
     for address, page in registry.PAGES.items():
         if page.board:
             continue
@@ -147,7 +153,8 @@ def test_every_page_draws_whatever_its_link_says(page: str, section: str, start:
     ],
 )
 def test_an_empty_choice_is_a_sentence(page: str, name: str, model: str) -> None:
-    app = opened(page, model=model, text="A cat.", **{name: ""})
+    section = {"section": generate.CACHE} if name == "flops_of" else {}
+    app = opened(page, model=model, text="A cat.", **{name: ""}, **section)
     assert not app.exception
     assert f'The link asks for {name} "";' in said(app)
     assert "Cannot be shown" not in said(app)

@@ -8,4 +8,7 @@ from inspector.wording.english.time import recurrent as recurrent
 from inspector.wording.english.time import segments as segments
 
 ASKS = "What to see of time"
+BESIDE, STEPS = "RNNs beside attention", "Step by step"
+MORE = "More: how it is measured, and what follows"
+SETTINGS = "Settings"
 CHOOSE = "Choose another text or model."

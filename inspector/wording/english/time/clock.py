@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from inspector.stepwise import Layer, SerialTimes
 from inspector.text import number, quantity
+from inspector.wording.english.phrases import count_of
 
 CLOCK = "Serial or parallel"
 WIDTH, TOKENS, LENGTHS = "Width d", "Tokens n", "tokens n"
@@ -32,15 +33,14 @@ RUNS = {
 TERMS = ("FLOPs",)
 
 
-def counting(*, tokens: int, width: int, lstm: int, attention: int) -> str:
-    """Say what a length costs in FLOPs, and that an RNN has to wait as well; lstm, attention: FLOPs."""
+def counting(*, tokens: int, lstm: int, attention: int) -> str:
+    """Say that an RNN has to wait, and that its work is about attention's; lstm, attention: FLOPs of the width."""
     ratio = attention / lstm
     amount = "as many FLOPs" if round(ratio, 2) == 1 else f"{number(ratio)} times the FLOPs"
-    steps = "one step" if tokens == 1 else f"{tokens:,} steps in a row"
+    many = "one step" if tokens == 1 else "as many steps in a row"
     return (
-        f"For {tokens:,} token{'' if tokens == 1 else 's'} of width {width} an LSTM takes {steps} "
-        f"({quantity(lstm, 'FLOPs')}), self-attention one step with {amount}: what makes an RNN serial is "
-        "dependency, not the amount of work."
+        f"Waiting makes an RNN serial, not work: for {count_of(tokens, 'token')} an LSTM takes {many}, self-attention "
+        f"one step with {amount}."
     )
 
 
@@ -72,9 +72,9 @@ def time_title(width: int) -> str:
     return f"Serial or parallel, width {width}"
 
 
-def crossing(tokens: int) -> str:
-    """Name the length at which attention has as many FLOPs as the LSTM."""
-    return f"n = 2d = {tokens:,}"
+def chosen(tokens: int) -> str:
+    """Name the chosen length."""
+    return f"n = {tokens:,}"
 
 
 def measuring(*, width: int, first: int, last: int) -> str:

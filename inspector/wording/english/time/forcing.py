@@ -22,7 +22,7 @@ TITLE, READS, OF_LOGIT = "One pass against step by step", "token that is read", 
 LARGEST = "largest difference"
 LINES = {"cached": "with the cache", "uncached": "without", "exact": "with the cache"}
 READING = "Reading the text step by step"
-CANNOT = "reads a text at once and writes nothing step by step"
+CANNOT = "writes nothing step by step"
 DIFFERENCE, DIFFERENCE_ALT = "Largest difference of a logit", "Largest difference of a logit at each position"
 WAIT = "What has to wait"
 WAITS = "Steps that wait, a layer"
@@ -30,14 +30,13 @@ TERMS = ("KV cache", "causal mask")
 
 
 def comparing(forced: ForcedReading, *, model: str) -> str:
-    """Say how far reading step by step is from one pass."""
+    """Say how far reading step by step is from one pass; model: its name."""
     count = len(forced.table)
-    places = count_of(count, "position")
-    alike = f"all {places}" if forced.agreeing == count > 1 else f"{forced.agreeing} of {places}"
+    does = "does" if forced.agreeing == count else "all but does"
+    differs = f"its likeliest token at {count - forced.agreeing or 'none'} of {count_of(count, 'position')}"
     return (
-        f"{model} reads {count_of(count, 'given token')} in one pass, or in {count_of(count, 'step')} as if it wrote "
-        f"them: the logits differ by {number(forced.largest)} at most, and the likeliest next token is the same at "
-        f"{alike}."
+        f"One pass over a text {does} what reading it step by step does: {model}'s logits differ by "
+        f"{number(forced.largest)} at most, {differs}."
     )
 
 

@@ -28,6 +28,11 @@ def masked(model: str, *, causal: bool) -> str:
     return f"{model} with {'a' if causal else 'no'} causal mask"
 
 
+def change(share: float) -> str:
+    """Write a key's change beside its point."""
+    return f"{100 * share:.2g} %"
+
+
 def line(tensor: str, model: str) -> str:
     """Name a line of the picture: "keys, mini-GPT"."""
     return f"{tensor}s, {model}"
@@ -36,30 +41,28 @@ def line(tensor: str, model: str) -> str:
 def moving(moved: KeyMoves, beside: KeyMoves | None, *, new: int) -> str:
     """Say how far old keys move, and whether they could be cached."""
     comes = "one more token comes" if new == 1 else f"{new} more tokens come"
-    old_keys = "the old one" if moved.old == 1 else f"the {moved.old} old ones"
     if moved.alone:
         return (
-            f"When {comes}, no old key of {moved.name} moves (by {_tiny(moved.largest)}): it has one layer, whose keys "
-            "are made before any token is attended to. The keys of a second layer would tell its mask."
+            f"One layer tells no mask: when {comes}, no old key of {moved.name} moves (by {_tiny(moved.largest)}), for "
+            "its keys are made before any token is attended to."
         )
     if moved.stays:
-        sentence = (
-            f"When {comes}, no old key of {moved.name} moves (by {_tiny(moved.largest)}): the mask is causal, so keys "
-            "can be cached."
+        kept = (
+            f"A causal mask lets keys be cached: when {comes}, no old key of {moved.name} moves (by "
+            f"{_tiny(moved.largest)})."
         )
         if beside is None or beside.stays:
-            return sentence
+            return kept
         return (
-            f"{sentence} In {beside.name}, which reads both ways, they move by {_range(beside)}: nothing to cache "
-            "there."
+            f"{kept} In {beside.name}, which reads both ways, those of layer {beside.layer} move by {_share(beside)}."
         )
-    sentence = (
-        f"When {comes}, the keys that {moved.name} made of {old_keys} move by {_range(moved)} "
-        "above layer 0: every token sees every token, so a cache would hold wrong keys."
+    changed = (
+        f"A cache would hold wrong keys, for every token sees every token: when {comes}, {moved.name}'s old keys of "
+        f"layer {moved.layer} change by {_share(moved)} on average."
     )
     if beside is None or not beside.stays:
-        return sentence
-    return f"{sentence} In {beside.name} none moves (by {_tiny(beside.largest)})."
+        return changed
+    return f"{changed} In {beside.name} none changes (by {_tiny(beside.largest)})."
 
 
 def about(moved: KeyMoves) -> str:
@@ -133,9 +136,8 @@ def _first(moved: KeyMoves) -> str:
     return f"{number(100 * moved.first)}\u00a0%{', rounding' if moved.first <= ROUNDING else ''}"
 
 
-def _range(moved: KeyMoves) -> str:
-    least, most = (f"{100 * share:.2g}" for share in (moved.least, moved.most))
-    return f"{least if least == most else f'{least} to {most}'}\u00a0%"  # no line ends before the sign
+def _share(moved: KeyMoves) -> str:
+    return change(moved.most).replace(" ", "\u00a0")  # no line ends before the sign
 
 
 def _tiny(largest: float) -> str:

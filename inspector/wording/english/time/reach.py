@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from inspector.distance.reach import MOST_TOKENS, Scalar
 from inspector.text import Named, number
 from inspector.wording.english.phrases import count_of, named
 
+Order = Literal["alike", "grows", "fades"]
+
 REACH, TOKEN, STREAM = "Gradient by distance", "Token T", "Stream"
+ANOTHER = "Another token"
 DIFFERENTIATED = "What is differentiated"
 TAKING = "Taking gradients"
 SCALARS: dict[Scalar, str] = {"sum": "Sum of out_T", "direction": "A direction", "prediction": "The prediction"}
@@ -35,43 +40,59 @@ def reached(
     token: Named,
     scalar: Scalar,
     tokens: int,
-    reached: int,
-    by_last: int,
     itself: float,
-    split: int,
-    near: float | None,
-    far: float | None,
+    mean: float | None,
+    halves: tuple[int, float, float] | None,
     top: tuple[Named, float] | None,
     source: bool,
 ) -> str:
-    """Say how much of the gradient ||ds / dx_t|| far tokens get, beside near ones.
+    """Say what distance does to the gradient ||ds / dx_t|| of a token.
 
-    tokens: of the stream. reached: how many tokens have a gradient, T among them; by_last: the same through the last
-    layer alone. itself: the norm at T. split: the largest distance of a near token. near, far: the mean norm of the
-    other tokens up to `split` and beyond; None where there is no such token. top: the token that gets most, T left out,
-    and its norm. source: the tokens belong to the source, whose positions cannot be compared: near is the mean of all.
+    tokens: of the stream. itself: the norm at T. mean: of the other tokens that have a gradient; None where none has.
+    halves: the largest distance of a near token, the mean of the near ones and of those beyond, where both are there.
+    top: the token that gets most, T left out, and its norm. source: the tokens belong to the source, whose positions
+    cannot be compared.
     """
     from_token = named(token)
-    if reached == 0:
-        return f"No token of this stream moves {_SHORT[scalar]} of {from_token}: its gradient is 0 everywhere."
-    count = _counted(reached, of=tokens)
+    if top is None or mean is None:
+        if source or not itself:
+            return f"No token of this stream moves {_SHORT[scalar]} of {from_token}: its gradient is 0 everywhere."
+        others = "the text has no other" if tokens == 1 else "no other token has a part in it"
+        return f"The gradient of {from_token} stays where it is: {number(itself)} at the token itself, and {others}."
     if source:
-        most = "" if top is None else f", most {number(top[1])} at {named(top[0])}"
+        most, norm = top
         return (
-            f"What the decoder makes of {from_token} reaches back to {count} of the source: at the input of the "
-            f"encoder's layer 0 the gradient is {number(near or 0)} on average{most}."
+            f"What the decoder makes of {from_token} goes back most of all to {named(most)}: a gradient of "
+            f"{number(norm)} there, {number(mean)} on average over the source."
         )
-    alone = "even" if by_last == reached else f"{by_last} of them"
-    begin = f"From {from_token} the gradient reaches {count}, {alone} through the last layer alone"
-    at_itself = f"{number(itself)} at {from_token} itself"
-    if near is None:
-        return f"{begin}: {at_itself}."
-    if far is None:
-        return f"{begin}: {at_itself}, and {number(near)} on average at the others."
+    if halves is None:
+        return (
+            f"From {from_token} the gradient reaches its neighbours: {number(mean)} on average, beside "
+            f"{number(itself)} at the token itself."
+        )
+    split, near, far = halves
     return (
-        f"{begin}: {at_itself}, {number(near)} on average up to {_tokens(split)} off, and "
-        f"{number(far)} farther off{_compared(near, far)}."
+        f"{_DISTANCE[_compared(near, far)]} from {from_token}: tokens more than {split} off get {number(far / near)} "
+        "times what nearer tokens get on average."
     )
+
+
+def counted(*, tokens: int, reached: int, by_last: int, itself: float, source: bool) -> str:
+    """Say how many tokens have a gradient, and what T itself gets.
+
+    tokens: of the stream. reached: how many have a gradient, T among them; by_last: the same through the last layer
+    alone. itself: the norm at T. source: T is none of the tokens.
+    """
+    alone = "even" if by_last == reached else f"{by_last} of them"
+    through = "" if source else f", {alone} through the last layer alone; T itself gets {number(itself)}"
+    return f"The gradient reaches {_counted(reached, of=tokens)}{through}."
+
+
+def mean(distances: tuple[int, int], norm: float) -> str:
+    """Name the line at the mean of tokens from the first to the last of these distances."""
+    first, last = distances
+    away = f"up to {_tokens(last)} off" if first == 1 else f"{first} to {last} off" if first < last else f"{first} off"
+    return f"mean {away}: {number(norm)}"
 
 
 def carried(
@@ -176,10 +197,14 @@ def _tokens(count: int) -> str:
 _SHORT: dict[Scalar, str] = {"sum": "the sum", "direction": "the direction", "prediction": "the prediction"}
 
 
-def _compared(near: float, far: float) -> str:
-    if not near or not far:
-        return ""
-    factor = far / near
-    if 1 / ALIKE < factor < ALIKE:
-        return ": distance costs little"
-    return f": {number(factor)} times as much" if factor > 1 else f": {number(1 / factor)} times less"
+_DISTANCE: dict[Order, str] = {
+    "alike": "Distance costs the gradient little",
+    "grows": "The gradient grows with distance",
+    "fades": "The gradient fades with distance",
+}
+
+
+def _compared(near: float, far: float) -> Order:
+    if 1 / ALIKE < far / near < ALIKE:
+        return "alike"
+    return "grows" if far > near else "fades"

@@ -43,27 +43,20 @@ def edge(power: int) -> str:
 
 
 def recurrence(
-    setting: Setting,
-    *,
-    first: Mapping[Kind, float],
-    near: float,
-    vanishing: Sequence[Kind],
-    exploding: Sequence[Kind],
+    setting: Setting, *, first: Mapping[Kind, float], vanishing: Sequence[Kind], exploding: Sequence[Kind]
 ) -> str:
-    """Say what is left of the gradient at the first input, network by network.
+    """Say what is left of the gradient at the first input of a tanh-RNN and of attention, and where it is lost.
 
-    first: ||ds / dx_1|| of each network. near: the norm in attention, NEAR steps before the last. vanishing, exploding:
-    the networks in which the first input moves the output far less than the last input does, or far more.
+    first: ||ds / dx_1|| of each network. vanishing, exploding: the networks in which the first input moves the output
+    far less than the last input does, or far more.
     """
-    bias = f"{setting.forget_bias:.3g}"
-    clause = (
-        f"After {setting.steps} steps the gradient at the first input, x₁, is {_size(first['tanh-RNN'])} in a "
-        f"tanh-RNN, {_size(first['GRU'])} in a GRU, {_size(first['LSTM'])} in an LSTM and "
-        f"{_size(first['open LSTM'])} in an LSTM with forget bias {bias}; in attention it is "
-        f"{_size(first['attention'])}"
+    does = "forgets" if "tanh-RNN" in vanishing else "blows up" if "tanh-RNN" in exploding else "still moves with"
+    over = f" Over {setting.steps} steps it"
+    return (
+        f"A tanh-RNN {does} its first input: the gradient there is {_size(first['tanh-RNN'])}, and in attention, one "
+        f"step away, {_size(first['attention'])}.{_in(setting, vanishing, f'{over} vanishes')}"
+        f"{_in(setting, exploding, f'{over} explodes')}"
     )
-    beside = f", beside {_size(near)} only {NEAR} steps back" if setting.steps > 2 * NEAR else ""
-    return f"{clause}{beside}.{_in(setting, vanishing, 'vanishes')}{_in(setting, exploding, 'explodes')}"
 
 
 def curves_alt(sentence: str) -> str:
@@ -76,14 +69,16 @@ def claims(
     *,
     first: Mapping[Kind, float],
     last: Mapping[Kind, float],
+    near: float,
     radius: float,
     gate: float,
     exploding: Sequence[Kind],
 ) -> Iterator[str]:
     """Say why, a point each; `shared_weights` and `order` go on.
 
-    first, last: ||ds / dx_1|| and ||ds / dx_T|| of each network. radius: the spectral radius of the tanh-RNN's W_hh.
-    gate: the share of the cell that an open LSTM's forget gate keeps at its bias.
+    first, last: ||ds / dx_1|| and ||ds / dx_T|| of each network. near: the norm in attention, NEAR steps before the
+    last. radius: the spectral radius of the tanh-RNN's W_hh. gate: the share of the cell that an open LSTM's forget
+    gate keeps at its bias.
     """
     steps = setting.steps - 1
     side = "below" if radius < 1 else "above"
@@ -102,9 +97,10 @@ def claims(
         f"about half is lost at every step, and {_size(first['LSTM'])} is left: an LSTM mitigates, it does not "
         "cure."
     )
+    beside = f", {_size(near)} only {NEAR} steps back" if setting.steps > 2 * NEAR else ""
     yield (
         f"**Attention is one step away.** x₁ reaches out_T in one step, through the softmax of a row, however far off "
-        f"it is: {_size(first['attention'])} at x₁. What does shrink with T is each weight, about 1 / T, for a "
+        f"it is: {_size(first['attention'])} at x₁{beside}. What does shrink with T is each weight, about 1 / T, for a "
         "row sums to 1."
     )
 
@@ -231,7 +227,7 @@ def _size(value: float) -> str:
 
 def _in(setting: Setting, kinds: Sequence[Kind], verb: str) -> str:
     names = [f"the {name(kind, setting)}" for kind in kinds]
-    return f" It {verb} in {listed(names)}." if names else ""
+    return f"{verb} in {listed(names)}." if names else ""
 
 
 def _try(setting: Setting, *, first: Mapping[Kind, float], last: Mapping[Kind, float], explodes: bool) -> str:

@@ -7,7 +7,7 @@ from inspector.text import number
 from inspector.wording.english.phrases import count_of, percent
 
 SEGMENTS = "Memory over segments"
-CANNOT = "does not read from left to right, one segment after the other"
+CANNOT = "does not read from left to right"
 READING = "Reading in segments"
 SEGMENT, MEMORY, SHOWN, LAYER, HEAD = "Tokens of a segment", "Tokens of memory", "Segment shown", "Layer", "Head"
 MAP_ALT = "Weights of one head in one segment, to the keys of the segment and of its memory"
@@ -35,25 +35,22 @@ def sentence(reading: SegmentedText) -> str:
             f"The model reads all {reading.tokens} tokens in one segment, so there is nothing to remember; take "
             "shorter segments."
         )
-    with_memory = f"a memory of {count_of(reading.memory, 'token')}" if reading.memory else "no memory"
-    long = "up to " if reading.tokens % reading.segment else ""  # the last segment is shorter
-    clause = (
-        f"Read in {count_of(reading.count, 'segment')} of {long}{count_of(reading.segment, 'token')} with "
-        f"{with_memory}, the model's last hidden states differ from those of one pass by up to "
-        f"{_share(float(reading.changed.max()))} of their largest number"
-    )
-    longest = float(reading.at_most.max())
+    longest, apart = float(reading.at_most.max()), _share(float(reading.changed.max()))
     if reading.begins_anew:
-        return (
-            f"{clause}, and with a memory as long as the text still by {_share(longest)}: its positions "
-            f"({_NAMES[reading.positions]}) begin anew with each segment, so tokens of memory and segment share a "
-            "place."
+        why = (
+            f"A memory as long as the text does not help ({_share(longest)}): positions ({_NAMES[reading.positions]}) "
+            "begin anew with each segment."
         )
-    known = (
-        "no positions" if reading.positions == "none" else f"positions that are distances ({_NAMES[reading.positions]})"
+    else:
+        known = "no positions" if reading.positions == "none" else f"distances ({_NAMES[reading.positions]})"
+        left = "rounding" if longest <= _ROUNDING else "more than rounding"
+        why = f"A memory as long as the text leaves {left} ({_share(longest)}): the model knows {known} alone."
+    remembering = f"a memory of {count_of(reading.memory, 'token')}" if reading.memory else "no memory"
+    does = "changes" if reading.changed.max() > _ROUNDING else "stays what it is"
+    return (
+        f"Read in pieces with {remembering}, a text {does}: the last states differ from those of one pass by up to "
+        f"{apart} of their largest number. {why}"
     )
-    much = "rounding" if longest <= _ROUNDING else "more than rounding alone explains"
-    return f"{clause}; with a memory as long as the text by {_share(longest)}, which is {much}, for it has {known}."
 
 
 def terms(reading: SegmentedText) -> list[str]:
@@ -68,7 +65,13 @@ def memory(tokens: int) -> str:
 
 def cards(reading: SegmentedText) -> list[tuple[str, str, str]]:
     """List the numbers below the picture: name, number with its unit, meaning."""
+    long = "up to " if reading.tokens % reading.segment else ""  # the last segment is shorter
     return [
+        (
+            "Segments",
+            f"{reading.count} of {long}{count_of(reading.segment, 'token')}",
+            "are read one after the other",
+        ),
         (
             "Reach of the last token",
             count_of(reading.back, "token"),
@@ -87,6 +90,11 @@ def cards(reading: SegmentedText) -> list[tuple[str, str, str]]:
     ]
 
 
+def largest(share: float) -> str:
+    """Write the largest difference beside its line."""
+    return _share(share)
+
+
 def map_title(*, at: int, layer: int, head: int, share: float) -> str:
     """Name the map: "Segment 3: layer 2, head 0 gives 41 % to the memory"."""
     given = "has no memory" if not at else f"gives {percent(share)} to the memory"
@@ -99,7 +107,7 @@ def reach(reading: SegmentedText) -> str:
     further = -(-reading.memory // reading.segment) * reading.segment
     start = reading.tokens - 1 - in_segment
     before = (reading.layers - 1) * further + reading.memory
-    limit = f"; the text has {start}" if before > start else ""
+    limit = f"; the text has {start} before its segment" if before > start else ""
     return (
         f"Reach of the last token: {in_segment} of its own segment + (L − 1) · {further} + {reading.memory} of memory "
         f"= {in_segment} + {before} tokens with L = {reading.layers} layers{limit}."

@@ -6,11 +6,13 @@ import pandas as pd
 import pytest
 
 from inspector import distance
+from inspector.plots.time import reach as draw
 from inspector.sections.time import reach, recurrent
 from inspector.text import named, number
 from inspector.wording.english.time import reach as reach_words
 from inspector.wording.english.time import recurrent as words
 
+NAMED = ("tanh-RNN", "attention")
 TOKENS = ("[CLS]", "a", "b", "b", "c")
 
 
@@ -32,9 +34,17 @@ def reached(norms: pd.DataFrame, *, tokens: tuple[str, ...] = TOKENS, position: 
 
 
 def test_near_and_far_tokens() -> None:
-    assert reached(table([0.5, 0.25, 1.0, 4.0, 0.0])) == (
-        "From the 2nd `b` the gradient reaches 4 of 5 tokens, 1 of them through the last layer alone: 4.00 at the 2nd "
-        "`b` itself, 0.625 on average up to 2 tokens off, and 0.500 farther off: distance costs little."
+    norms = table([0.5, 0.25, 1.0, 4.0, 0.0])
+    assert reached(norms) == (
+        "Distance costs the gradient little from the 2nd `b`: tokens more than 2 off get 0.800 times what nearer "
+        "tokens get on average."
+    )
+    assert [(half.distances, half.norm) for half in reach.halves(norms)] == [((1, 2), 0.625), ((3, 3), 0.5)]
+    assert reached(table([0.1, 0.25, 1.0, 4.0, 0.0])).startswith("The gradient fades with distance from the 2nd `b`:")
+    assert "get 1.60 times what" in (grows := reached(table([1.0, 0.25, 1.0, 4.0, 0.0])))
+    assert grows.startswith("The gradient grows with distance")
+    assert reach.counted(norms, position=3) == (
+        "The gradient reaches 4 of 5 tokens, 1 of them through the last layer alone; T itself gets 4.00."
     )
     told = reach_words.scalar(
         "sum", token=named(TOKENS, 3), position=3, width=64, stream="encoder", source=False, least=reach.LEAST
@@ -43,21 +53,47 @@ def test_near_and_far_tokens() -> None:
     assert "T = 3" in told
 
 
+def test_the_means_of_the_sentence_are_drawn_over_their_tokens() -> None:
+    """Near tokens on both sides of T, with a gap at T, and the far ones."""
+    norms = table([0.5, 0.25, 1.0, 4.0, 0.25])
+    near, far = reach.halves(norms)
+    means = [draw.Mean("near", near.norm, near.distances), draw.Mean("far", far.norm, far.distances)]
+    *lines, drawn, beyond = draw.by_distance(norms, layers=[0, 1], means=means).data
+    assert len(lines) == 2
+    assert list(drawn.x) == [0.6, 2.4, None, -1.4, -0.6, None]
+    assert set(drawn.y) == {0.5, None}  # of 0.25, 1.0 and 0.25
+    assert list(beyond.x) == [2.6, 3.4, None]
+
+
 def test_a_text_of_one_token_and_a_gradient_of_nothing() -> None:
     alone = table([2.0])[lambda rows: rows["layer"] == 0].assign(distance=pd.array([0], dtype="Int64"))
     assert reached(alone, tokens=("a",), position=0) == (
-        "From `a` the gradient reaches the only token, even through the last layer alone: 2.00 at `a` itself."
+        "The gradient of `a` stays where it is: 2.00 at the token itself, and the text has no other."
+    )
+    assert reached(table([0.0, 0.0, 0.0, 2.0, 0.0])) == (
+        "The gradient of the 2nd `b` stays where it is: 2.00 at the token itself, and no other token has a part in it."
     )
     assert reached(table([0.0] * 5)) == (
         "No token of this stream moves the sum of the 2nd `b`: its gradient is 0 everywhere."
     )
+    assert reached(table([0.0, 0.0, 1.0, 2.0, 0.0])) == (
+        "From the 2nd `b` the gradient reaches its neighbours: 1.00 on average, beside 2.00 at the token itself."
+    )
+
+
+def test_far_tokens_alone_are_not_called_near() -> None:
+    norms = table([0.5, 0.0, 0.0, 4.0, 0.0])
+    assert [half.distances for half in reach.halves(norms)] == [(1, 3)]
+    assert "0.500 on average" in reached(norms)
 
 
 def test_a_source_has_no_distance() -> None:
-    assert reached(table([1.0, 3.0, 2.0], source=True), tokens=("x", "y", "z", "w")) == (
-        "What the decoder makes of `w` reaches back to all 3 tokens of the source: at the input of the encoder's layer "
-        "0 the gradient is 2.00 on average, most 3.00 at `a`."
+    norms = table([1.0, 3.0, 2.0], source=True)
+    assert reached(norms, tokens=("x", "y", "z", "w")) == (
+        "What the decoder makes of `w` goes back most of all to `a`: a gradient of 3.00 there, 2.00 on average over "
+        "the source."
     )
+    assert reach.halves(norms) == ()
 
 
 def test_what_the_residual_carries() -> None:
@@ -79,7 +115,7 @@ def test_what_the_residual_carries() -> None:
 
 def test_a_gradient_reaches_a_token_from_the_least_share_on() -> None:
     norms = [1.0, reach.LEAST, reach.LEAST / 2, 0.5, 0.0]
-    assert "the gradient reaches 3 of 5 tokens" in reached(table(norms))
+    assert "The gradient reaches 3 of 5 tokens" in reach.counted(table(norms), position=3)
 
 
 def test_the_sublayers_are_those_of_the_stream() -> None:
@@ -95,8 +131,15 @@ def test_what_is_left_after_a_hundred_steps() -> None:
     curves = distance.curves(setting)
     first = curves[curves["step"] == 1].set_index("network")["norm"]
     said = recurrent.recurrence(curves, setting)
-    assert all(number(first[kind]) in said for kind in distance.KINDS)
-    assert "explodes" not in said
+    assert said == (
+        f"A tanh-RNN forgets its first input: the gradient there is {number(first['tanh-RNN'])}, and in attention, one "
+        f"step away, {number(first['attention'])}. Over 100 steps it vanishes in the tanh-RNN, the GRU and the LSTM."
+    )
+    chart = recurrent.by_distance(curves, {kind: kind for kind in distance.KINDS}, title="t", quantity="q", named=NAMED)
+    dots = [trace for trace in chart(mode="light").data if trace.text is not None]
+    assert [(dot.x[0], dot.y[0], dot.text[0]) for dot in dots] == [
+        (99, first[kind], number(first[kind])) for kind in distance.KINDS if kind in NAMED
+    ]
     (vanishes, gates, *_) = recurrent.claims(curves, setting, radius=distance.radius(setting))
     assert "below 1" in vanishes
     assert "0.881^99 = 3.49e-06" in gates
@@ -104,12 +147,12 @@ def test_what_is_left_after_a_hundred_steps() -> None:
 
 def test_an_explosion_and_zeros_are_said_and_drawn() -> None:
     wild = distance.Setting(scale=4.0, width=16)
-    assert "It explodes in the tanh-RNN." in recurrent.recurrence(distance.curves(wild), wild)
+    assert "A tanh-RNN blows up its first input" in recurrent.recurrence(distance.curves(wild), wild)
     still = distance.Setting(steps=60, width=4, scale=0.0)
     curves = distance.curves(still)
     assert recurrent.zeros(curves)[0] == "tanh-RNN"  # h_t forgets all before x_t
     assert recurrent.zeros(distance.curves(distance.Setting(steps=5))) == []
-    assert "0 in a tanh-RNN" in recurrent.recurrence(curves, still)
+    assert "the gradient there is 0, and in attention" in recurrent.recurrence(curves, still)
     assert "At x₁ it is 0 in float64, below 5e-324, of: tanh-RNN" in words.zeros(still, recurrent.zeros(curves))
     assert words.zeros(still, []) == ""
     names = {kind: words.name(kind, still) for kind in distance.KINDS}

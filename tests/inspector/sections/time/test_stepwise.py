@@ -44,14 +44,15 @@ def test_attention_is_slower_from_a_length_up_to_the_longest(attention: dict[int
 
 def counted(tokens: int) -> str:
     lstm, attention = (flops(layer, tokens=tokens, width=64) for layer in ("lstm", "attention"))
-    return clock_words.counting(tokens=tokens, width=64, lstm=lstm, attention=attention)
+    return clock_words.counting(tokens=tokens, lstm=lstm, attention=attention)
 
 
 def test_one_token_is_one_step() -> None:
-    said = counted(1)
-    assert said.startswith("For 1 token of width 64 an LSTM takes one step (65.5 kFLOPs), self-attention one step")
-    same = counted(128)  # n = 2d
-    assert "with as many FLOPs" in same
+    assert counted(1).startswith(
+        "Waiting makes an RNN serial, not work: for 1 token an LSTM takes one step, self-attention"
+    )
+    assert "for 128 tokens an LSTM takes as many steps in a row" in counted(128)
+    assert "one step with as many FLOPs" in counted(128)  # n = 2d
 
 
 def moved(keys: list[float], largest: float) -> pd.DataFrame:
@@ -63,25 +64,28 @@ def test_old_keys_that_stay_and_that_move() -> None:
     still = stepwise.moving(moved([0, 2e-7], 3e-7), name="GPT")
     moving = stepwise.moving(moved([0, 0.021, 0.032], 0.5), name="BERT")
     assert (still.stays, moving.stays) == (True, False)
-    assert (moving.old, moving.first, moving.least, moving.most) == (5, 0, 0.021, 0.032)
+    assert (moving.old, moving.first, moving.most, moving.layer) == (5, 0, 0.032, 2)
     assert past_words.moving(still, moving, new=1) == (
-        "When one more token comes, no old key of GPT moves (by 3.00e-07 at most, rounding): the mask is causal, so "
-        "keys can be cached. In BERT, which reads both ways, they move by 2.1 to 3.2\u00a0%: nothing to cache there."
+        "A causal mask lets keys be cached: when one more token comes, no old key of GPT moves (by 3.00e-07 at most, "
+        "rounding). In BERT, which reads both ways, those of layer 2 move by 3.2\u00a0%."
     )
-    said = past_words.moving(moving, None, new=2)
-    assert "2 more tokens come, the keys that BERT made of the 5 old ones move by 2.1 to 3.2\u00a0%" in said
+    assert past_words.moving(moving, still, new=2) == (
+        "A cache would hold wrong keys, for every token sees every token: when 2 more tokens come, BERT's old keys of "
+        "layer 2 change by 3.2\u00a0% on average. In GPT none changes (by 3.00e-07 at most, rounding)."
+    )
     one_layer = stepwise.moving(moved([0], 0.0), name="one layer")
-    assert "(by exactly 0): it has one layer" in past_words.moving(one_layer, None, new=1)
+    assert "no old key of one layer moves (by exactly 0), for its keys" in past_words.moving(one_layer, None, new=1)
 
 
 def test_a_difference_of_0_stands_at_the_edge_with_its_number() -> None:
     table = pd.DataFrame({"token": ["a", "b"], "cached": [0.0, 3e-6], "uncached": [1e-6, 0.0], "exact": [np.nan] * 2})
     found = stepwise.ForcedReading(table, size=1.0, flops=1, cache_bytes=8, dtype="float32")
     figure = forcing.differences(found)(mode="light")
-    assert [line.name for line in figure.data] == ["with the cache, float32", "without, float32"]
+    assert [line.name for line in figure.data[:2]] == ["with the cache, float32", "without, float32"]
+    assert [(dot.x, dot.y, dot.text) for dot in figure.data[2:]] == [((1,), (3e-6,), ("3.00e-06",))]
     assert figure.data[0].y[0] > 0  # a logarithmic axis loses no zero
     assert [tuple(told) for told in figure.data[0].customdata] == [("0 a", 0.0), ("1 b", 3e-6)]
     figure = forcing.differences(stepwise.ForcedReading(table, size=1.0, flops=1, cache_bytes=0, dtype="float32"))(
         mode="light"
     )
-    assert [line.name for line in figure.data] == ["without, float32"]
+    assert [line.name for line in figure.data if line.name] == ["without, float32"]

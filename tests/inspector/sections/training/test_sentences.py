@@ -11,48 +11,62 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inspector import training
-from inspector.sections.training.moments import doing, grown
-from inspector.sections.training.run import evaluated
+from inspector import heads, training
+from inspector.sections.training.curves import evaluated
+from inspector.sections.training.moments import doing, telling
+from inspector.sections.training.sizes import finite, grown
 from inspector.wording.english import training as words
 from models import checkpoints
 from models.training import history
 from models.training.replay_file import MapKey
 from tests.closeness import assert_close
-from tests.inspector.wording.said import COUNT, NUMBER, claim, count, is_number, number
+from tests.inspector.wording.said import NUMBER, claim, is_number, number
 
 FOLDER = checkpoints.FOLDER / "mini-bert"
 
 
 def test_a_moment_counts_the_heads_of_the_file() -> None:
-    """The heads that look one token back at the end, and the mean entropy, counted from the maps themselves."""
+    """The heads that follow one plain pattern, counted from the maps themselves as far as they look one token off."""
     replay = history.read_replay(FOLDER)
     measures = training.measures(replay, sentence=0, stream="encoder")
-    said = [doing(measures, step=step) for step in (replay.steps[3], replay.steps[-1])]
-    layers = replay.layers("encoder")
-    maps = [replay.maps[MapKey(0, "encoder", layer)].astype(np.float64) for layer in range(layers)]
-    heads = sum(one.shape[1] for one in maps)
+    said = [doing(measures, step=step) for step in (replay.steps[0], replay.steps[-1])]
+    maps = [replay.maps[MapKey(0, "encoder", layer)].astype(np.float64) for layer in range(replay.layers("encoder"))]
     end = np.concatenate([one[-1] for one in maps])
-    ahead = np.diagonal(end, 1, 1, 2).sum(axis=1) / end.shape[1]  # the last token has no next one: its row adds 0
-    told = re.search(rf"(\d+)(?: of {heads} heads)? looks? one token ahead", said[1])
+    # The first token has no token before it, the last none after it: their rows add 0, and count for nothing.
+    off = [np.diagonal(end, by, 1, 2).sum(axis=1) / (end.shape[1] - 1) for by in (-1, 1)]
+    told = re.fullmatch(
+        r"At the end, step [\d,]+, (\d+) heads follow one plain pattern, and the commonest is to .*\.", said[1]
+    )
     assert told
-    assert int(told[1]) >= int((ahead > 0.5).sum()) > 0
-    entropies = [
-        -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=-1).mean()
-        for weights in (np.concatenate([one[moment] for one in maps]) for moment in (3, -1))
-    ]
-    shown = re.search(rf"mean entropy is {NUMBER} nats now and {NUMBER} at the end\.", said[0])
-    assert shown
-    assert [float(one) for one in shown.groups()] == pytest.approx(entropies, rel=2e-2)  # half precision
-    assert said[0].startswith(f"At step {replay.steps[3]:,}, ")
-    assert said[1].startswith(f"At the end, step {replay.steps[-1]:,}, ")
+    assert len(end) > int(told[1]) >= sum(int((share > 0.5).sum()) for share in off) > 0
+    assert said[0] == (
+        f"At step 0, no head follows one plain pattern; at the end {told[1]} do, {said[1].partition('pattern, ')[2]}"
+    )
+
+
+def test_the_first_head_has_a_name_at_the_end() -> None:
+    measures = training.measures(history.read_replay(FOLDER), sentence=0, stream="encoder")
+    end = measures[measures["step"] == measures["step"].max()]
+    layer, head = telling(end)
+    (label,) = end[(end["layer"] == layer) & (end["head"] == head)]["label"]
+    assert label in words.PLAIN
+    nameless = end.assign(label="broad")
+    assert telling(nameless) == heads.most_telling(nameless)
 
 
 def test_one_head_is_in_the_singular_and_none_is_said() -> None:
     counts = {"previous": 3, "broad": 1, "other": 2}
-    assert words.moment(step=10, last=100, heads=6, now={"other": 6}, end=counts, entropies=(1.0, 0.5)) == (
-        "At step 10, none of the 6 heads does one plain thing on this sentence; at the end, 3 of 6 heads look one "
-        "token back and 1 spreads its attention broadly. The heads' mean entropy is 1.00 nats now and 0.500 at the end."
+    assert words.moment(step=10, last=100, now={"other": 6}, end=counts) == (
+        "At step 10, no head follows one plain pattern; at the end 3 do, and the commonest is to look one token back."
+    )
+    tied = {"previous": 2, "next": 2}
+    assert "to look one token back." in words.moment(step=10, last=100, now={}, end=tied)
+    assert "to look one token ahead." in words.moment(step=10, last=100, now={}, end=tied, opened="next")
+    assert words.moment(step=100, last=100, now={}, end={"[CLS]": 1}) == (
+        "At the end, step 100, 1 head follows one plain pattern: it rests on [CLS]."
+    )
+    assert words.moment(step=10, last=100, now=counts, end={"broad": 6}) == (
+        "At step 10, 3 heads follow one plain pattern; at the end none do."
     )
 
 
@@ -62,9 +76,7 @@ def test_the_valid_loss_is_read_off_the_metrics(losses: tuple[float, float], ver
     first, last = evaluated(rows)[0], evaluated(rows)[-1]
     assert (first, last) == ((10, losses[0]), (30, losses[1]))
     assert words.perplexity(losses[0]) == pytest.approx(math.e ** losses[0])
-    assert f"From step 10 to step 30 the valid loss {verb} from {losses[0]:.2f} to" in words.fall(
-        first=first, last=last
-    )
+    assert f"its valid loss {verb} from {losses[0]:.2f} to {losses[1]:.2f} nats" in words.fall(first=first, last=last)
     assert not evaluated(rows.iloc[:1])
 
 
@@ -88,21 +100,25 @@ def test_growth_is_size_over_size_at_the_start() -> None:
 
 
 FALL = (
-    rf"(?:From step {COUNT} to step {COUNT} the valid loss (fell|rose) from {NUMBER} to {NUMBER} nats a token: "
-    rf"first the model was as unsure as among {NUMBER} equally likely tokens, at the end as among {NUMBER}|"
-    rf"(?:At step {COUNT} the valid loss is|From step {COUNT} to step {COUNT} the valid loss stayed at) {NUMBER} nats "
-    rf"a token: the model is as unsure as among {NUMBER} equally likely tokens)\."
+    rf"(?:The model (learned|lost what it knew): its valid loss (fell|rose) from {NUMBER} to {NUMBER} nats a token\. "
+    rf"At first it wavered between {NUMBER} equally likely tokens, at the end between {NUMBER}|"
+    rf"The valid loss (is|stayed at) {NUMBER} nats a token: the model wavers between {NUMBER} equally likely tokens)\."
 )
 GROWN = (
     rf"By the end (?:every matrix has {NUMBER} times the size that it began with|the matrices have between {NUMBER} "
     rf"\((\w)\) and {NUMBER} times \((\w)\) the size that they began with)\."
 )
-DOES = {
-    "previous": "looks? one token back",
-    "broad": "(?:spreads its|spread their) attention broadly",
-    "[CLS]": r"rests? on \[CLS\]",
-    "induction": "looks? at what followed the same token",
+LABELS = ("previous", "broad", "[CLS]", "induction")
+PLAIN = {
+    "previous": "look one token back",
+    "[CLS]": "rest on [CLS]",
+    "induction": "look at what followed the same token",
 }
+MOST = r"(?:(, and the commonest is to|: it) ([^;]*))?"
+MOMENT = (
+    rf"(?:At the end, step 2,000,|At step 10,) (no|\d+) heads? follows? one plain pattern{MOST}"
+    rf"(?:; at the end (none|\d+) do(?:es)?{MOST})?\."
+)
 
 
 def is_perplexity(said: str, loss: float) -> bool:
@@ -113,16 +129,16 @@ def check_fall(sentence: str, valid: list[tuple[int, float]]) -> None:
     """Hold a sentence against the measured losses: (step, loss), NaN where none was measured."""
     valid = [(step, loss) for step, loss in valid if not math.isnan(loss)]
     (first, before), (last, after) = valid[0], valid[-1]
-    start, end, verb, high, low, among, then, only, since, until, level, same = claim(FALL, sentence)
+    did, verb, high, low, among, then, still, level, same = claim(FALL, sentence)
     if verb:
-        assert (count(start), count(end), verb == "fell") == (first, last, after < before)
+        assert (did == "learned", verb == "fell") == (after < before, after < before)
         assert number(high) != number(low)
         assert is_number(high, before)
         assert is_number(low, after)
         assert is_perplexity(among, before)
         assert is_perplexity(then, after)
         return
-    assert [count(one) for one in (only, since, until) if one] == sorted({first, last})
+    assert (still == "is") == (first == last)
     assert is_number(level, before)
     assert is_number(level, after)
     assert is_perplexity(same, after)
@@ -130,7 +146,6 @@ def check_fall(sentence: str, valid: list[tuple[int, float]]) -> None:
 
 def check_grown(sentence: str, growth: dict[str, float]) -> None:
     every, low, least, high, most = claim(GROWN, sentence)
-    growth = {name: times for name, times in growth.items() if math.isfinite(times)}
     if every:
         assert all(is_number(every, times) for times in growth.values())
         return
@@ -139,24 +154,24 @@ def check_grown(sentence: str, growth: dict[str, float]) -> None:
     assert (growth[least], growth[most]) == (min(growth.values()), max(growth.values()))
 
 
-def check_moment(sentence: str, now: list[str], end: list[str], entropies: tuple[float, float], *, last: bool) -> None:
+def check_moment(sentence: str, now: list[str], end: list[str], *, last: bool) -> None:
     """Hold a sentence against the labels of all heads at a step and at the end."""
-    said, _, numbers = sentence.partition(". The heads' mean entropy is ")
-    parts = [said] if last else said.split("; at the end, ")
-    for part, labels in zip(parts, [end] if last else [now, end], strict=True):
-        done = Counter(label for label in labels if label in DOES).most_common()
-        assert ("one plain thing" in part) == (not done)
-        assert f"of {len(labels)} heads" in part or f"the {len(labels)} heads" in part or len(labels) == 1
-        counts = [times for _, times in done[:3]]
-        every = {
-            label: re.search(rf"(?:(\d+)(?: of \d+ heads)?|the only head) {does}", part) for label, does in DOES.items()
-        }
-        told = {label: one[1] for label, one in every.items() if one}
-        assert sorted(int(times or 1) for times in told.values()) == sorted(counts)
-        assert all(int(times or 1) == labels.count(label) for label, times in told.items())
-    shown = claim(rf"{NUMBER} nats(?: now and {NUMBER} at the end)?\.", numbers)
-    assert is_number(shown[0], entropies[1 if last else 0])
-    assert last or is_number(shown[1], entropies[1])
+    before, how, does, after, then, finally_does = claim(MOMENT, sentence)
+    none = {"no": "0", "none": "0"}
+    plain = Counter(label for label in end if label in PLAIN)
+    if last:
+        assert not after
+        after, then, finally_does = before, how, does
+    else:
+        assert not does
+        assert int(none.get(before, before)) == sum(label in PLAIN for label in now)
+    assert int(none.get(after, after)) == plain.total()
+    assert bool(finally_does) == bool(plain)
+    if plain:
+        assert (then == ": it") == (plain.total() == 1)
+        most = [label for label, count in plain.items() if count == max(plain.values())]
+        spoken = finally_does.replace("looks", "look").replace("rests", "rest")
+        assert spoken in [PLAIN[label] for label in most]
 
 
 def test_no_sentence_says_what_the_curves_do_not() -> None:
@@ -171,23 +186,20 @@ def test_no_sentence_says_what_the_curves_do_not() -> None:
             check_fall(words.fall(first=found[0], last=found[-1]), list(zip(steps, losses, strict=True)))
         sizes = (0.5, 1.0, 1.0, 1.0004, math.inf, math.nan, random.uniform(0, 20))
         growth = {name: random.choice(sizes) for name in "abcd"[: random.choice((1, 2, 4))]}
-        told = grown(growth)
-        assert (not told) == (not any(map(math.isfinite, growth.values())))
-        if told:
-            check_grown(told, growth)
-        heads = random.choice((1, 2, 12))
-        now, end = ([random.choice((*DOES, "other")) for _ in range(heads)] for _ in "ab")
-        entropies = random.choice((0.0, 1.5, random.uniform(0, 6))), random.uniform(0, 6)
+        if growing := finite(growth):
+            check_grown(grown(growing), growing)
+        assert growing.keys() == {name for name, times in growth.items() if math.isfinite(times)}
+        many = random.choice((1, 2, 12))
+        now, end = ([random.choice((*LABELS, "other")) for _ in range(many)] for _ in "ab")
         at = random.choice((10, 2000))
         labels = [dict(Counter(one).most_common()) for one in (now, end)]
-        said = words.moment(step=at, last=2000, heads=heads, now=labels[0], end=labels[1], entropies=entropies)
-        assert said.startswith("At the end, step 2,000, " if at == 2000 else "At step 10, ")
-        check_moment(said.replace("step 2,000, ", "").replace("step 10, ", ""), now, end, entropies, last=at == 2000)
+        said = words.moment(step=at, last=2000, now=labels[0], end=labels[1])
+        check_moment(said, now, end, last=at == 2000)
 
 
 @pytest.mark.parametrize(
     ("true", "false"),
-    [("fell", "rose"), ("5.00", "5.10"), ("148", "149"), ("step 10", "step 11"), ("as among 20.1", "as among 20.2")],
+    [("fell", "rose"), ("learned", "lost what it knew"), ("5.00", "5.10"), ("148", "149"), ("20.1", "20.2")],
 )
 def test_a_false_sentence_of_a_loss_is_found(true: str, false: str) -> None:
     valid = [(10, 5.0), (30, 3.0)]

@@ -14,7 +14,9 @@ from streamlit.testing.v1 import AppTest
 import inspector
 import models
 from inspector import generating, record
+from inspector.generating import beams
 from inspector.generating.steps import least_sure
+from inspector.text import quantity
 from inspector.views.shell import player
 from models import LoadedModel
 from tests.closeness import assert_close
@@ -31,6 +33,13 @@ def figure(app: AppTest, key: str) -> dict[str, Any]:
     """The figure that plotly was given for the chart `key`."""
     found = next(chart.proto for chart in app.get("plotly_chart") if key in chart.proto.id)
     return json.loads(found.spec)
+
+
+def section(app: AppTest, title: str) -> AppTest:
+    """Open a section by the bar."""
+    app.segmented_control(key="section").set_value(title).run()
+    assert not app.exception
+    return app
 
 
 def text_so_far(app: AppTest) -> dict[str, Any]:
@@ -60,11 +69,38 @@ def test_the_first_view_is_the_step_of_which_the_model_was_least_sure(made: gene
     assert shown["text"] + shown["rest"] == made.texts[-1]
     assert shown["tokens"] == [step.chosen.token for step in made.steps]
     assert sentence(app).startswith(f"At step {step} the model ")
-    assert "Same tokens with and without" in said(app)
-    assert "times fewer FLOPs" in said(app)
-    assert "4,608 bytes" in said(app)
     assert f"Step {step} of {len(made.steps)}" in said(app)
     assert "ms" not in said(app).split()  # a time measured once says nothing
+    assert len(app.get("plotly_chart")) == 1  # cache and beams stand in sections of their own
+
+
+def test_the_cache_has_a_section(made: generating.WrittenText) -> None:
+    app = section(written(), "KV cache")
+    cached, uncached = sum(step.flops for step in made.steps), sum(made.uncached_flops)
+    assert sentence(app) == (
+        f"The KV cache saves work and changes nothing: the same text took {uncached / cached:.2f} times fewer FLOPs "
+        "than without it."
+    )
+    ends = [(trace["x"], trace["text"]) for trace in figure(app, "flops")["data"] if "text" in trace]
+    assert ends == [([len(made.steps)], [quantity(flops, "FLOPs")]) for flops in (uncached, cached)]
+    assert "Same tokens with and without" in said(app)
+    assert "4,608 bytes" in said(app)
+    assert app.query_params["section"] == "KV cache"
+    app.segmented_control(key="flops_of").set_value("each step").run()
+    assert not app.exception
+    assert not [trace for trace in figure(app, "flops")["data"] if "text" in trace]
+    section(app, "Write")
+    assert "section" not in app.query_params
+    assert text_so_far(app)["tokens"]
+
+
+def test_the_beams_have_a_section(translator: LoadedModel) -> None:
+    app = section(written(), "Beam search")
+    grown, greedy = (beams.search(translator, TEXT, beams=width, new_tokens=40) for width in (4, 1))
+    gain = beams.gain(beams.texts(translator, grown, greedy=greedy))
+    assert f"{gain.best:.3g}".replace("-", "−") in sentence(app)
+    assert gain.same == ("greedy decoding writes too" in sentence(app))
+    assert figure(app, "tree")["data"]
 
 
 @pytest.mark.parametrize("model", ["own-decoder", "own-encoder-decoder"])
@@ -97,11 +133,10 @@ def test_a_link_restores_the_step_and_the_head(made: generating.WrittenText) -> 
     assert text_so_far(app)["text"] == made.texts[2]
     header, numbers = messages(app, "matrix")[-1]
     weights = made.trace.attention(layer=1, head=2, stream="cross")
-    drawn = numbers[: weights.size].reshape(weights.shape)
-    assert_close(drawn[:3], weights[:3], relative=1e-6)
-    assert np.isnan(drawn[3:]).all()  # not there yet
-    assert header["panels"][0]["marked"] == [2]
+    assert_close(numbers.reshape(3, -1), weights[:3], relative=1e-6)  # as high as what was written
     place = int(weights[2].argmax())
+    assert header["panels"][0]["marked"] == [2]
+    assert header["panels"][0]["named"] == [2, place]  # the sentence's cell
     key = made.trace.record_of(1, "cross").site.keys[place]
     assert f"looked most at `{key.removeprefix('▁')}` in the source" in sentence(app)
     assert f"({weights[2, place]:.3f}; layer 1, head 2)" in sentence(app)
@@ -162,6 +197,7 @@ def test_a_large_model_writes_when_it_is_asked(monkeypatch: pytest.MonkeyPatch) 
     assert not [e for e in app.get("bidi_component") if e.proto.component_name.endswith("written")]
     pressed(app, "generate.write.go")
     assert text_so_far(app)["tokens"]
+    section(app, "Beam search")
     assert "Search takes a while" in said(app)
     pressed(app, "generate.search.go")
     assert figure(app, "tree")["data"]
@@ -171,7 +207,7 @@ def test_a_large_model_writes_when_it_is_asked(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("link", "facts"),
     [
-        ({"step": "99", "beams": "7"}, ('step "99"; they go from 1 to', 'beams "7"; they go from 1 to 6. You see 4')),
+        ({"step": "99"}, ('step "99"; they go from 1 to',)),
         (
             {"step": "0", "new_tokens": "0", "gen_layer": "3"},
             ('step "0"; they go from 1 to', 'new_tokens "0"; they go from 1 to 127. You see 40', 'gen_layer "3"; they'),
@@ -195,6 +231,12 @@ def test_a_link_out_of_range_is_a_sentence(link: dict[str, str], facts: tuple[st
     assert text_so_far(app)["tokens"]
 
 
+def test_beams_out_of_range_are_a_sentence_in_their_section() -> None:
+    app = written(beams="7")
+    assert 'The link asks for beams "7"; they go from 1 to 6. You see 4' in said(app)
+    assert figure(app, "tree")["data"]
+
+
 def test_a_sampled_text_is_in_the_link(translator: LoadedModel) -> None:
     app = written(decoding="sample", temperature="1.5", top_k="20", top_p="0.9", seed="7", new_tokens="12")
     assert not app.exception
@@ -204,9 +246,11 @@ def test_a_sampled_text_is_in_the_link(translator: LoadedModel) -> None:
 
 
 def test_one_token_and_six_beams() -> None:
-    app = written(new_tokens="1", beams="6")
+    app = written(new_tokens="1", step="1", beams="6")
     assert not app.exception
     assert "The text ended after one token." in said(app)
+    assert "saves nothing yet" in sentence(section(app, "KV cache"))
+    app = written(new_tokens="1", beams="6")
     assert figure(app, "tree")["data"]
     assert app.dataframe[0].value["text"].size == 6
 
@@ -255,4 +299,6 @@ def test_a_saved_trace_is_written_from_where_its_model_is_at_hand(translator: Lo
 
 def test_other_tokens_without_the_cache_would_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generating.WrittenText, "same_without_cache", False)
-    assert "Other tokens without" in said(written())
+    app = section(written(), "KV cache")
+    assert "Other tokens without" in said(app)
+    assert sentence(app).startswith("Without its KV cache this model wrote other tokens, with ")

@@ -10,7 +10,7 @@ import torch
 
 import models
 from tests.inspector.probe.families import CAPTURED, save
-from tests.inspector.views.generate.test_page import figure, text_so_far
+from tests.inspector.views.generate.test_page import figure, section, text_so_far
 from tests.inspector.views.page import forget, messages, opened, pressed, said, sentence
 
 TEXT = "the cat sat on the log"
@@ -47,12 +47,13 @@ def test_it_writes_what_its_own_generate_writes(folder: Path, name: str) -> None
     )[0].tolist()
     begun = 1 if loaded.shape == "encoder-decoder" else ids.shape[1]
     assert text_so_far(app)["tokens"] == loaded.tokenizer.convert_ids_to_tokens(written[begun:])
-    assert "times fewer FLOPs" in said(app)
+    assert sentence(app).startswith("At step 3 the model ")
+    assert len(messages(app, "matrix")) == (2 if loaded.shape == "encoder-decoder" else 1)
+    if name == "qwen3_next":
+        assert app.selectbox(key="gen_layer").value == 1  # layer 0 does not attend
+    section(app, "KV cache")
+    assert "times fewer FLOPs" in sentence(app)
     if name != "qwen3_next":  # whose layers without attention keep states of another kind
         assert "takes as many FLOPs as were measured, to the last; the cache ends with" in said(app)
         assert "bytes both ways" in said(app)
-    assert sentence(app).startswith("At step 3 the model ")
-    assert len(messages(app, "matrix")) == (2 if loaded.shape == "encoder-decoder" else 1)
-    assert figure(app, "tree")["data"]
-    if name == "qwen3_next":
-        assert app.selectbox(key="gen_layer").value == 1  # layer 0 does not attend
+    assert figure(section(app, "Beam search"), "tree")["data"]

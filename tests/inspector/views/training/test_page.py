@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,11 +16,12 @@ import pytest
 from safetensors.numpy import load_file, save_file
 from streamlit.testing.v1 import AppTest
 
+from inspector.sections import registry
 from models import checkpoints, train
 from models.training import corpus, history
 from models.training.recipes import MINI_BERT, MINI_GPT, RECIPES
 from tests.closeness import assert_close
-from tests.inspector.views.page import messages, opened, said, with_menus
+from tests.inspector.views.page import messages, opened, said, section_opened, sentence, with_menus
 
 SHIPPED = checkpoints.FOLDER / "translator"
 STEPS = [str(step) for step in history.read_replay(SHIPPED).steps]
@@ -54,44 +56,64 @@ def seen_step(app: AppTest) -> str:
     return STEPS[app.select_slider[0].value]
 
 
-def test_the_shipped_models_are_shown() -> None:
+def lines_run(app: AppTest) -> dict[str, Any]:
+    """The names that the page's Python lines leave, and its tables by a part of the lines that make them."""
+    given: dict[str, Any] = {}
+    for lines in (code.value for code in with_menus(app).code):
+        exec(lines, given)
+        given |= {part: given["table"] for part in ("curves(history", "schedules(") if part in lines}
+    return given
+
+
+def test_the_page_opens_where_the_training_begins_with_a_head_that_gets_a_name() -> None:
     app = opened("Training")
     assert not app.exception
     assert app.title[0].value == "Training"
     assert "Cannot be shown" not in said(app)
-    assert "One training, one seed (0)" in said(app)
+    assert sentence(app).startswith("At step 0, no head follows one plain pattern; at the end ")
+    assert seen_step(app) == "0"
     layer = messages(app, "head")[0][0]["layer"]
-    assert list(figures(app)) == [
-        f"The heads of layer {layer} as they learned",
-        "Loss, accuracy and gradient by step",
-        "Learning rate by step",
-    ]
-    (grown,) = messages(app, "matrix")
-    assert grown[0]["panels"][0]["rows"][0] == "layer 0 attention q"
-    assert {metric.label: metric.value for metric in app.metric}["Seeds"] == "1"
-    given: dict[str, Any] = {}
-    tables: dict[str, Any] = {}
-    for lines in (code.value for code in with_menus(app).code):
-        exec(lines, given)
-        tables |= {part: given["table"] for part in ("curves(history", "schedules(") if part in lines}
+    assert list(figures(app)) == [f"The heads of layer {layer} as they learned"]
+    assert re.search(r"\*\*Layer \d, head \d\*\*: .+ now, (?!no one pattern|broad)", said(app))
+    ((grid, _),) = messages(app, "grid")
+    names = {name for row in grid["roles"]["names"] for name in row}  # framed by what each head does now
+    assert names <= {"broad", "other"}
+    given = lines_run(app)
     for name, (_, weights) in zip(("now", "end"), messages(app, "head"), strict=True):
         np.testing.assert_array_equal(given[name].astype(np.float32).ravel(), weights)
-    assert_close(given["doublings"].to_numpy().ravel(), grown[1], relative=1e-5)
-    curves, rates = tables["curves(history"], tables["schedules("]
+
+
+def test_the_loss_has_its_curves_and_the_learning_rate() -> None:
+    app = opened("Training", section="Loss")
+    assert "its valid loss fell from" in sentence(app)
+    assert list(figures(app)) == ["Loss, accuracy and gradient by step", "Learning rate by step"]
+    given = lines_run(app)
+    curves, rates = given["curves(history"], given["schedules("]
     assert len(curves) == len(history.read_metrics(checkpoints.FOLDER / app.session_state["run"]))
     assert rates["step"].iloc[-1] == curves["step"].iloc[-1]
+
+
+def test_the_matrices_and_what_was_trained() -> None:
+    app = opened("Training", section="Size of the matrices")
+    (grown,) = messages(app, "matrix")
+    panel = grown[0]["panels"][0]
+    assert panel["rows"][0] == "layer 0 attention q"
+    doublings = lines_run(app)["doublings"].to_numpy()
+    assert_close(doublings.ravel(), grown[1], relative=1e-5)
+    assert panel["named"] == [int(doublings[:, -1].argmax()), doublings.shape[1] - 1]  # the sentence's, framed
+    assert panel["rows"][panel["named"][0]] in sentence(app)
+    section_opened(app, "What was trained")
+    assert "One training, one seed (0)" in said(app)
+    assert sentence(app).startswith("One training made this model: ")
+    assert {metric.label: metric.value for metric in app.metric}["Seeds"] == "1"
 
 
 def test_numbers_of_the_page_are_those_of_the_files(folder: Path) -> None:
     link = {"moment": "0", "sentence": "I bought a red book yesterday.", "replay_stream": "cross", "replay_layer": "1"}
     app = opened("Training", **link)
     assert not app.exception
-    numbers = {metric.label: metric.value for metric in app.metric}
-    assert numbers["Parameters"] == "1.00 k"
-    last = (folder / "metrics.csv").read_text(encoding="utf-8").splitlines()[-1].split(",")
-    assert numbers["Steps"] == f"{int(last[0]):,}"
-    assert float(numbers["Perplexity"]) == pytest.approx(math.exp(float(last[2])), rel=5e-3)
     tensors = load_file(folder / "replay.safetensors")
+    last = (folder / "metrics.csv").read_text(encoding="utf-8").splitlines()[-1].split(",")
     (now, first), (end, final) = messages(app, "head")
     assert (now["layer"], now["title"]) == (1, f"Layer 1, head {now['head']} at step 0")
     assert now["keys"][:3] == ["[CLS]", "▁I", "▁bought"]
@@ -99,21 +121,33 @@ def test_numbers_of_the_page_are_those_of_the_files(folder: Path) -> None:
         np.testing.assert_array_equal(sent, tensors[f"{step}/1.cross.1"][now["head"]].astype(np.float32).ravel())
     assert now["vmax"] == end["vmax"] == max(first.max(), final.max())
     assert "with $d_k$ = 32" in said(app)  # width 192 over 6 heads
+    section_opened(app, "What was trained")
+    numbers = {metric.label: metric.value for metric in app.metric}
+    assert numbers["Parameters"] == "1.00 k"
+    assert numbers["Steps"] == f"{int(last[0]):,}"
+    assert float(numbers["Perplexity"]) == pytest.approx(math.exp(float(last[2])), rel=5e-3)
+    section_opened(app, "Loss")
     vocabulary = json.loads((folder / "config.json").read_text(encoding="utf-8"))["transformer"]["vocabulary"]
     assert rf"$\ln V$ = {math.log(vocabulary):.2f} nats" in said(app)
+    exponent, perplexity = re.search(rf"\$e\^{{([\d.]+)}}\$ = ([\d.]+) at step {int(last[0]):,}", said(app)).groups()
+    assert f"{math.exp(float(exponent)):.3g}" == f"{float(perplexity):.3g}"
 
 
 def test_a_link_restores_the_view(folder: Path) -> None:
     link = {"moment": STEPS[3], "sentence": "I bought a red book yesterday.", "replay_stream": "decoder"}
-    link |= {"replay_layer": "2", "replay_head": "5", "replay_measure": "confidence", "log_steps": "true"}
+    link |= {"replay_layer": "2", "replay_head": "5", "replay_measure": "confidence"}
     app = opened("Training", **link)
     assert not app.exception
     assert {name: app.query_params[name] for name in link} == link
     assert (messages(app, "head")[0][0]["layer"], messages(app, "head")[0][0]["head"]) == (2, 5)
-    assert figures(app)["Loss, accuracy and gradient by step"]["layout"]["xaxis"]["type"] == "log"
     assert figures(app)["The heads of layer 2 as they learned"]["layout"]["yaxis"]["title"]["text"] == (
         "largest weight of a row"
     )
+
+
+def test_an_old_link_opens_the_loss_on_its_logarithmic_axis(folder: Path) -> None:
+    app = opened("Training", log_steps="true")
+    assert figures(app)["Loss, accuracy and gradient by step"]["layout"]["xaxis"]["type"] == "log"
 
 
 def test_a_link_out_of_range_is_a_sentence(folder: Path) -> None:
@@ -174,20 +208,22 @@ def test_an_encoder_alone_is_shown_too(folder: Path, monkeypatch: pytest.MonkeyP
     app = opened("Training", run="mini-bert")
     assert not app.exception
     assert app.selectbox(key="run").options == ["mini-BERT, trained here", "Translator, English to Chinese"]
-    assert "the true token behind each mask" in said(app)
-    assert "The 3 measured points lie on the formula" in said(app)
-    assert "There is no file" in said(app)  # it has no card, no weights and no configuration
     assert messages(app, "head")[0][0]["queries"] == tokens
     assert "Target" not in "".join(text.value for text in app.text)
+    section_opened(app, "Loss")
+    assert "the true token behind each mask" in said(app)
+    assert "The 3 measured points lie on the formula" in said(app)
+    assert "There is no file" in said(app)  # it has no weights and no configuration
+    section_opened(app, "Heads as they learned")
     app.selectbox(key="run").select("translator").run()
     assert not app.exception
-    assert seen_step(app) == STEPS[len(STEPS) // 2]
+    assert seen_step(app) == STEPS[0]
     assert "The link asks" not in said(app)
 
 
 def test_another_recipe_than_the_measured_one_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RECIPES, "translator", replace(RECIPES["translator"], learning_rate=0.003))
-    app = opened("Training")
+    app = opened("Training", section="Loss")
     assert not app.exception
     assert "The measured rates are not those of this recipe" in said(app)
 
@@ -195,32 +231,39 @@ def test_another_recipe_than_the_measured_one_is_said(folder: Path, monkeypatch:
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"nothing")])
 @pytest.mark.parametrize("name", ["metrics.csv", "replay.safetensors", "model.safetensors", "config.json"])
 def test_a_missing_or_damaged_file_is_a_sentence(name: str, damage: Callable[[Path], object], folder: Path) -> None:
+    """The sections that read the file say what is wrong with it, and the others are whole."""
     damage(folder / name)
-    app = opened("Training")
-    assert not app.exception
-    assert f"{folder / name}" in said(app)
-    assert "python -m models.train --help" in said(app)
-    assert DATA in said(app)  # the card is there
-    assert len(messages(app, "head")) == (0 if name == "replay.safetensors" else 2)
-    assert ("Loss, accuracy and gradient by step" in figures(app)) == (name != "metrics.csv")
+    told = dict[str, str]()
+    for section in registry.sections("training").sections:
+        app = opened("Training", section=section.title)
+        told[section.id] = said(app)
+        if section.id == "heads":
+            assert len(messages(app, "head")) == (0 if name == "replay.safetensors" else 2)
+        if section.id == "loss":
+            assert ("Loss, accuracy and gradient by step" in figures(app)) == (name != "metrics.csv")
+    reads = ["heads", "sizes"] if name == "replay.safetensors" else ["loss", "trained"]
+    assert [id for id, words in told.items() if f"{folder / name}" in words] == reads
+    assert all("python -m models.train --help" in told[id] for id in reads)
+    assert DATA in told["trained"]  # the card is there
 
 
 def test_a_checkpoint_with_its_card_alone_still_shows_it(folder: Path) -> None:
     for name in ("metrics.csv", "replay.safetensors"):
         (folder / name).unlink()
-    app = opened("Training")
+    app = opened("Training", section="What was trained")
     assert not app.exception
     assert DATA in said(app)
-    assert said(app).count("There is no file") == 2
+    assert said(app).count("There is no file") == 1
+    section_opened(app, "Heads as they learned")
+    assert said(app).count("There is no file") == 1
 
 
 def test_a_checkpoint_without_a_recipe_has_no_schedule(folder: Path) -> None:
     folder.rename(folder.with_name("stranger"))
-    app = opened("Training")
+    app = opened("Training", section="Loss")
     assert not app.exception
     assert "has no recipe stranger" in said(app)
-    assert "Learning rate by step" not in figures(app)
-    assert "Loss, accuracy and gradient by step" in figures(app)
+    assert list(figures(app)) == ["Loss, accuracy and gradient by step"]
 
 
 def test_without_any_checkpoint_the_page_says_how_to_get_one(folder: Path) -> None:
@@ -260,12 +303,13 @@ def test_a_model_that_writes_shows_its_induction_heads_by_step(tmp_path: Path, m
     app = opened("Training")
     assert not app.exception
     assert "Cannot be shown" not in said(app)
-    assert "The 6 measured points lie on the formula" in said(app)
-    scores, _ = (message["panels"][0] for message, _ in messages(app, "matrix"))
+    (scores,) = (message["panels"][0] for message, _ in messages(app, "matrix"))
     replay = history.read_replay(made / "mini-gpt")
     assert scores["rows"] == ["layer 0 head 0", "layer 0 head 1"]
     assert replay.induction.shape == (len(replay.steps), 1, 2)
     assert replay.streams == ("decoder",)
+    section_opened(app, "Loss")
+    assert "The 6 measured points lie on the formula" in said(app)
 
 
 def test_another_stream_and_another_sentence_are_seen_at_the_same_step(folder: Path) -> None:
