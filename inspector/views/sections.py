@@ -43,7 +43,6 @@ from inspector.views.choices import assign, choose, clicked_cell, clicked_point
 from inspector.views.components import width
 from inspector.views.figures import chart, heads, matrix, save
 from inspector.views.shell import (
-    appearance,
     available_models,
     boundary,
     caching,
@@ -226,7 +225,7 @@ def _places(section: Section) -> Top:
     sentence_place = st.container()
     left, right = st.columns(ASIDE, gap="medium") if section.aside else (st, st)  # a place in an empty one has a gap
     if section.behind:
-        left = left.popover(appearance.quiet(section.behind), icon=":material/edit_note:", type="tertiary")
+        left = left.popover(section.behind, icon=":material/edit_note:")
     texts = left.container()
     choices = left.container(horizontal=True, vertical_alignment="bottom", gap="small")
     return Top(sentence_place, texts, choices, right.container())
@@ -280,7 +279,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
             _heading(block.heading)
             st.caption(block.text)
             if block.code:
-                with st.popover(appearance.quiet(words.PYTHON), type="tertiary"):
+                with st.popover(words.PYTHON):
                     python_lines.show(block.code)
         case Problem():
             problems.show(block.text)

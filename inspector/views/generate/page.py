@@ -17,7 +17,6 @@ from inspector.views.generate.cache import cache
 from inspector.views.generate.derived import derived
 from inspector.views.generate.steps import steps
 from inspector.views.shell import (
-    appearance,
     caching,
     controls,
     link,
@@ -50,7 +49,7 @@ BEAM_WORDS = {
 
 def chosen_decoding(room: int) -> tuple[generating.Decoding, int]:
     """Return how the reader wants the next token chosen, and how many tokens at most."""
-    with st.popover(appearance.quiet(words.HOW_IT_WRITES), icon=":material/tune:", type="tertiary"):
+    with st.popover(words.HOW_IT_WRITES, icon=":material/tune:"):
         how = st.segmented_control(
             "Next token", [GREEDY, SAMPLE], default=GREEDY, key="decoding", required=True,
             bind=link.bind_choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Side = Literal["A", "B"]
 SIDES: tuple[Side, Side] = ("A", "B")
 STATE: Mapping[Side, str] = {"A": "model", "B": link.BESIDE}  # where the session has the id of a side
-FIELD = 92  # pixels of each of a switch's two fields: both stand beside each other in the sidebar
+FIELD = 86  # pixels of each of a switch's two fields: both stand beside each other in the sidebar
 TYPED = {"head_size": ("split", "full"), "mask_fill": ("-inf", "-10000.0", "-100.0", "-10.0", "zero")}
 LONGEST = 400  # characters of a sentence about a stranger's values
 _WISHES = "switches.wishes"  # in the session: wishes by side
