@@ -141,7 +141,7 @@ def _panel(base: str) -> None:
 
 
 def _row() -> DeltaGenerator:
-    return st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False)
+    return st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
 
 
 def _named(switch: words.Switch, *, changed: bool, usual: str) -> None:
