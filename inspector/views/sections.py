@@ -43,7 +43,6 @@ from inspector.views.choices import assign, choose, clicked_cell, clicked_point
 from inspector.views.components import width
 from inspector.views.figures import chart, heads, matrix, save
 from inspector.views.shell import (
-    appearance,
     available_models,
     boundary,
     caching,
@@ -233,7 +232,7 @@ def _places(section: Section) -> Top:
         texts, row = left.container(), _row_of_choices(left)
         return Top(sentence_place, texts, row, row, right.container())
     row = _row_of_choices(left)
-    opened = row.popover(appearance.quiet(section.behind), icon=":material/edit_note:", type="tertiary")
+    opened = row.popover(section.behind, icon=":material/edit_note:")
     return Top(sentence_place, opened.container(), _row_of_choices(opened), row, right.container())
 
 
@@ -290,7 +289,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
             _heading(block.heading)
             st.caption(block.text)
             if block.code:
-                with st.popover(appearance.quiet(words.PYTHON), type="tertiary"):
+                with st.popover(words.PYTHON):
                     python_lines.show(block.code)
         case Problem():
             problems.show(block.text)

@@ -34,7 +34,7 @@ Layout = Callable[[Mode], Scene]
 
 
 SLIDE = 1100  # pixels of a slide: with all over it, it fits in a window of 1440 by 900
-WIDE = 34  # pixels of the menu's button: its mark and its arrow, no words
+WIDE = 46  # pixels of the menu's button: its mark and its arrow, no words
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,8 @@ def menu(
                 st.space(1 if heading else 7)  # its first line meets the button's middle, however many lines follow
                 st.subheader(heading, anchor=False) if heading else st.markdown(sentence)
         opened = st.popover(
-            appearance.quiet(labels.menu_of.format(named) if named else labels.menu),
+            labels.menu_of.format(named) if named else labels.menu,
             icon=":material/more_horiz:",
-            type="tertiary",
             key=f"{key}-menu",
             width=WIDE,
             on_change="rerun",

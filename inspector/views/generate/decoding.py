@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from inspector.generating import Decoding
-from inspector.views.shell import appearance, controls, link
+from inspector.views.shell import controls, link
 from inspector.wording import generate as words
 
 GREEDY, SAMPLE = "greedy", "sample"
@@ -13,7 +13,7 @@ GREEDY, SAMPLE = "greedy", "sample"
 
 def choose(room: int) -> tuple[Decoding, int]:
     """Return how the reader wants the next token chosen, and how many tokens at most."""
-    with st.popover(appearance.quiet(words.HOW_IT_WRITES), icon=":material/tune:", type="tertiary"):
+    with st.popover(words.HOW_IT_WRITES, icon=":material/tune:"):
         how = st.segmented_control(
             "Next token", [GREEDY, SAMPLE], default=GREEDY, key="decoding", required=True,
             bind=link.bind_choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),

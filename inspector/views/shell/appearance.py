@@ -26,14 +26,3 @@ def on_accent(label: str, icon: str = "", *, disabled: bool = False) -> tuple[st
     words = f"{icon} {label}".strip()
     accent = st.get_option("theme.dark.primaryColor")
     return f':color[{words}]{{foreground="#000000" background="{accent}"}}', None
-
-
-def quiet(label: str) -> str:
-    """Return the label of a button without a border that opens something, which can be read while it is open.
-
-    Streamlit writes an open one in the accent less a quarter of lightness, 2.3:1 on a dark page: there the label brings
-    the page's own ink.
-    """
-    if mode() == "light":
-        return label
-    return f':color[{label}]{{foreground="{st.get_option("theme.dark.textColor")}"}}'

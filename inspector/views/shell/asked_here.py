@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.text import plain
-from inspector.views.shell import appearance, languages, link, pages
+from inspector.views.shell import languages, link, pages
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -43,7 +43,7 @@ def draw(place: DeltaGenerator, page: str) -> None:
         }
     else:
         return
-    with place.popover(appearance.quiet(label), icon=":material/quiz:", type="tertiary", key="asked here"):
+    with place.popover(label, icon=":material/quiz:", key="asked here"):
         for heading, questions in listed.items():
             if heading and questions:
                 st.markdown(f"**{heading}**")

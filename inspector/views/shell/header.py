@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.text import plain
-from inspector.views.shell import appearance, available_models, languages, pages
+from inspector.views.shell import available_models, languages, pages
 from inspector.wording import pages as words
 from inspector.wording import shell as shell_words
 
@@ -38,7 +38,7 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
                 st.markdown(f":small[:gray[{group} ·]]", width="content")
                 st.title(title, anchor=False, width="content")
         if narrow:
-            with st.popover(appearance.quiet(words.ALL_PAGES), type="tertiary"):
+            with st.popover(words.ALL_PAGES):
                 _pages(page)
         model = _model(said) if page.runs else ""
         if narrow:  # what stands here takes room from the picture
@@ -53,9 +53,9 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
 
 
 def _pages(here: Page) -> None:
-    """List all pages by their groups, each with its purpose; the open page's group is unfolded, so that all fit."""
+    """List the groups of pages, the open page's marked, and in each its pages with their purposes: so they all fit."""
     for group, listed in pages.GROUPS.items():
-        with st.expander(group, expanded=here in listed):
+        with st.expander(f":primary[**{group}**]" if here in listed else group):
             for page in listed:
                 st.page_link(pages.FILES[page.address], label=page.title, icon=f":material/{page.icon}:")
                 st.caption(page.purpose)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Side = Literal["A", "B"]
 SIDES: tuple[Side, Side] = ("A", "B")
 STATE: Mapping[Side, str] = {"A": "model", "B": link.BESIDE}  # where the session has the id of a side
-FIELD = 92  # pixels of each of a switch's two fields: both stand beside each other in the sidebar
+FIELD = 86  # pixels of each of a switch's two fields: both stand beside each other in the sidebar
 TYPED = {"head_size": ("split", "full"), "mask_fill": ("-inf", "-10000.0", "-100.0", "-10.0", "zero")}
 LONGEST = 400  # characters of a sentence about a stranger's values
 _WISHES = "switches.wishes"  # in the session: wishes by side
@@ -141,7 +141,7 @@ def _panel(base: str) -> None:
 
 
 def _row() -> DeltaGenerator:
-    return st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False)
+    return st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
 
 
 def _named(switch: words.Switch, *, changed: bool, usual: str) -> None:

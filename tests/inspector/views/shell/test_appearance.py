@@ -37,12 +37,3 @@ def test_the_label_in_the_dark_brings_its_colours(monkeypatch: pytest.MonkeyPatc
     assert found[3] == st.get_option("theme.dark.primaryColor")
     assert contrast(found[2], found[3]) >= 4.5
     assert appearance.on_accent("Start", disabled=True) == ("Start", None)  # on the page's ground
-
-
-def test_a_quiet_label_brings_the_pages_ink_in_the_dark_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(appearance, "mode", lambda: "light")
-    assert appearance.quiet("All pages") == "All pages"
-    monkeypatch.setattr(appearance, "mode", lambda: "dark")
-    found = re.fullmatch(r':color\[All pages\]\{foreground="(#\w{6})"\}', appearance.quiet("All pages"))
-    assert found is not None
-    assert contrast(found[1], st.get_option("theme.dark.backgroundColor")) >= 4.5
