@@ -3,8 +3,8 @@
     counted("Layer 1, head 7: `on` gives 70 % of its attention to `mat`.") == Count(words=12, numbers=1)
 
 A word has a letter or a digit; a token of a text and a formula are one word each. A number is written in digits, or is
-a plain fraction in words. No numbers are digits that name a layer, a head, a position, a dimension or a unit ("layers 0
-and 5"), those of a token, and those of a symbol or a name ("√d_k", "1/√d_k", "n²", "2nd", "GPT-2").
+a plain fraction in words. No numbers are digits that name a layer, a head, a position, a dimension, a unit or a step
+("layers 0 and 5"), those of a token, and those of a symbol or a name ("√d_k", "1/√d_k", "n²", "2nd", "GPT-2").
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import unescape
 
 from inspector.sections.section import Ask, Block, Check, Figure, Map, Measurement, Note, Paragraph, Section, Sentence
 from inspector.wording.english.phrases import FRACTIONS, TOLERANCE
@@ -35,7 +36,7 @@ NUMERAL = re.compile(
     r"(?![\w⁻⁰¹²³⁴-⁹]|/\D|[.,]\d)"
 )
 FRACTION = re.compile(rf"\b(?:{'|'.join(FRACTIONS.values())})\b", re.IGNORECASE)
-NAMES = re.compile(r"\b(?:layer|head|position|dimension|unit)s? $", re.IGNORECASE)  # what digits behind it name
+NAMES = re.compile(r"\b(?:layer|head|position|dimension|unit|step)s? $", re.IGNORECASE)  # what digits behind it name
 GOES_ON = re.compile(r"(?:, |–| and | or | to )")  # between two digits that both name
 TOKEN = re.compile(r"(?P<fence>`+)(?!`).*?(?<!`)(?P=fence)(?!`)", re.DOTALL)
 FORMULA = re.compile(r"\$[^$]+\$")
@@ -124,4 +125,4 @@ def length_faults(text: str) -> Iterator[str]:
 
 def _bare(text: str) -> str:
     """Return a text with a letter in place of each token and formula, and of a link its words."""
-    return LINK.sub(r"\1", FORMULA.sub("Q", TOKEN.sub("Q", text))).replace("*", "")
+    return unescape(LINK.sub(r"\1", FORMULA.sub("Q", TOKEN.sub("Q", text)))).replace("*", "")

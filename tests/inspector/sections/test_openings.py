@@ -15,7 +15,7 @@ from tests.inspector.sections.openings import Count, counted, length_faults, num
     [
         ("Layer 1, head 7: `on` gives 70 % of its attention to `[SEP]`.", ["70 %"]),
         ("Layers 0 and 5, heads 1, 2 and 3, positions 4–9 and dimension 223 are names; 6 heads are not.", ["6"]),
-        ("From layer 1 on 3 of 12 heads do.", ["3", "12"]),
+        ("From layer 1 on 3 of 12 heads do, at step 4 after 5 steps of mini&#45;GPT.", ["3", "12", "5"]),
         ("1/√d_k, n², 4n², W_Q, the 2nd `2`, GPT-2, mini-gpt2, A100 and `d = 5` hold none.", []),
         ("d_k = 32: 1,234.5, −0.2, ±3, 2 × 10⁻⁷, 50%.", ["32", "1,234.5", "−0.2", "±3", "2 × 10⁻⁷", "50%"]),
         ("It is 1.20e-07 or 31/64.", ["1.20e-07", "31", "64"]),

@@ -41,9 +41,10 @@ def test_a_board_opens_with_a_short_sentence(view: str) -> None:
     for model, texts in TEXTS.items():
         told = sentences(opened(page, **{"model": model, **texts, **chosen}))
         faults += [f"{view} of {model}: {fault}" for fault in length_faults(" ".join(told[:1]))]
-    assert faults == []
+    assert not faults, "\n".join(faults)
 
 
 def test_what_the_lab_trained_is_told_in_short_sentences() -> None:
     app = pressed(opened("Lab", **TINY), "Start")
-    assert list(length_faults(sentences(app)[0])) == []
+    faults = list(length_faults(sentences(app)[0]))
+    assert not faults, "\n".join(faults)

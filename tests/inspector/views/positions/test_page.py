@@ -141,7 +141,7 @@ def test_by_distance_and_beyond_the_longest_text(minilm: models.LoadedModel) -> 
     with pytest.raises((IndexError, RuntimeError)):  # it cannot: so says the model itself
         minilm.network(input_ids=torch.full((1, 513), 2000))
     section_opened(app, "The kinds")
-    assert "with Shaw, Transformer-XL, T5 and ALiBi their score is the same wherever they stand" in said(app)
+    assert "With Shaw, Transformer-XL, T5, RoPE and ALiBi a query and a key have the same score" in said(app)
     (table,) = app.dataframe
     assert table.value.set_index("kind")["here"].to_dict()["Learned (Gehring 2017)"] == "yes"
     assert not app.exception
