@@ -195,7 +195,7 @@ def _thumbnails(seen: Moment, layer: int, head: int) -> Thumbnails:
         f'{seen.code}now = measures[measures["step"] == {seen.step}]',
         words.GRID,
         f"{seen.trained.name}-{seen.stream}-step{seen.step}",
-        roles.roles(seen.now),
+        roles=roles.roles(seen.now),
     )
 
 

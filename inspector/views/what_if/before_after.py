@@ -137,8 +137,9 @@ def _changes(opened: OpenChange) -> tuple[NDArray[np.uint8], float]:
     shown, now = opened.shown
 
     def apply(trace: Trace, how: maps.Arrangement) -> list[Array]:
-        places = ({"layer": site.layer, "stream": site.stream, "call": site.call} for site in opened.sites)
-        return [how.apply(trace.attention(**place)) for place in places]
+        return [
+            how.apply(trace.attention(layer=site.layer, stream=site.stream, call=site.call)) for site in opened.sites
+        ]
 
     return caching.cached(
         ("changes", before.key, after.key, opened.stream, opened.shown),
