@@ -143,12 +143,13 @@ def explorer() -> None:
             told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
             numbers = head_line.numbers_of(told, tokens=len(site.keys)) + site_words.cards(site, number)
             head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
-    every = said.grid(reading.grid(trace, stream))
+    roles = reading.grid(trace, stream)
+    every, most = said.grid(roles), said.most(roles)
     alone = not (rolled or which.name)
     told_head = said.head(read, proof=proof.LINK) if alone else ""
     opening = rollout.sentence(trace, stream=stream, token=token) if rolled else told_head
     with places.sentence:
-        sentence.show(opening or every, said.terms(read) if alone else ())
+        sentence.show(opening or most, said.terms(read) if alone else ())
     with places.grid:
         followed = one_token.choose(trace, shown, stream=stream, pinned=pinned[-1] if pinned else None)
         all_heads.draw(
@@ -164,7 +165,7 @@ def explorer() -> None:
         )
         if followed is not None:
             one_token.draw(trace, shown, followed, stream=stream)
-        elif opening:  # else the sentence over the page says it
+        elif opening or every != most:  # else the sentence over the page says it
             st.markdown(every)
         find_head.draw(trace, sites, on_open=choose_head, link=linked)
     with places.proof:
