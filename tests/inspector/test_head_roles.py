@@ -290,6 +290,11 @@ def test_the_mark_of_a_space_alone_is_no_word() -> None:
 def test_the_only_head_is_told_in_the_singular() -> None:
     tokens = {"[SEP]": "[SEP]"}
     assert words.grid(read.Grid(1, {"broad": 1}, {}, False, False)) == "The only head spreads its attention broadly."
+    several = read.Grid(9, {"[SEP]": 4, "broad": 1}, tokens)
+    assert words.most(several) == "4 of 9 heads rest on `[SEP]`."
+    assert words.grid(several).startswith(words.most(several).removesuffix("."))
+    assert words.most(read.Grid(9, {}, {})) == words.grid(read.Grid(9, {}, {}))
+    assert words.most(read.Grid(9, {"broad": 9}, {}, by_chance=True)).endswith("as random weights would.")
     assert words.grid(read.Grid(1, {"[SEP]": 1}, tokens, False, False)) == "The only head rests on `[SEP]`."
     assert words.grid(read.Grid(1, {}, {}, False, False)) == "The only head shows no plain pattern on this text."
     assert words.grid(read.Grid(3, {"broad": 1}, {}, False, False)) == (

@@ -145,12 +145,12 @@ def explorer() -> None:
             told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
             numbers = head_line.numbers_of(told, tokens=len(site.keys)) + site_words.cards(site, number)
             head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
-    every = said.grid(reading.grid(trace, stream))
+    most = said.most(reading.grid(trace, stream))
     alone = not (rolled or which.name)
     told_head = said.head(read, proof=proof.LINK) if alone else ""
     opening = rollout.sentence(trace, stream=stream, token=token) if rolled else told_head
     with places.sentence:
-        sentence.show(opening or every, said.terms(read) if alone else ())
+        sentence.show(opening or most, said.terms(read) if alone else ())
     with places.grid:
         followed = one_token.choose(trace, shown, stream=stream, pinned=pinned[-1] if pinned else None)
         all_heads.draw(
