@@ -1,4 +1,4 @@
-"""What a section's sentence is about is marked in the charts below it, by the section itself, for every host."""
+"""Marks of what a section's sentence is about, in the charts below it: made by the section itself, for every host."""
 
 from __future__ import annotations
 
