@@ -11,5 +11,6 @@ ClaimPart(Both("The variance of q · k is d_k.", "q·k 的方差等于 d_k。"),
 
 both.py: a text in two languages. checks.py: relations that numbers must fulfil. picture.py: the figure's data.
 subject.py: the reader's model and text. kinds.py: the kinds of models that a question can be asked of. papers.py: the
-papers that are cited. measured.py: what else than the model is measured. question.py: the record itself, which holds all of these.
+papers that are cited. measured.py: what is measured beside models. question.py: the record itself, which holds all of
+these.
 """
