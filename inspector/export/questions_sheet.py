@@ -13,6 +13,7 @@ import html
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlencode
@@ -146,7 +147,7 @@ def sheet(
     )
     lengths = "".join(
         f'<label><input type="radio" name="length" id="{name.lower()}"{" checked" if name == "LONG" else ""}> '
-        f"{_both(lambda language, name=name: getattr(WORDS[language], name))}</label>"
+        f"{_both(partial(_word, name))}</label>"
         for name in ("SHORT", "LONG")
     )
     body = f"""<fieldset class="switch" aria-label="{WORDS["en"].LANGUAGE} / {WORDS["zh"].LANGUAGE}">{switch}</fieldset>
@@ -158,6 +159,11 @@ def sheet(
 </main>"""
     title = f"{WORDS['en'].TITLE} · {WORDS['zh'].TITLE}"
     return document(body, title=title, css=css, language=TAGS[language or "en"])
+
+
+def _word(name: str, language: Language) -> str:
+    word: str = getattr(WORDS[language], name)
+    return word
 
 
 def _top(answers: Sequence[Answer], facts: dict[str, str], language: Language) -> str:

@@ -14,7 +14,8 @@ from inspector.positional import kinds
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below, equal, near
 from inspector.questions.record.kinds import ENCODER, Kind
-from inspector.questions.record.measured import OTHERS, RANDOM
+from inspector.questions.record.measured import OTHERS as OTHER_MODELS
+from inspector.questions.record.measured import RANDOM
 from inspector.questions.record.papers import HAVIV_2022, KE_2021, PRESS_2022, SHAW_2018, SU_2021, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
@@ -141,7 +142,7 @@ ORDER = Question(
                 "change of the states in a decoder without positions, mean of all tokens",
                 "解码器无位置编码时状态的变化，各 token 平均",
             ),
-            of=OTHERS,
+            of=OTHER_MODELS,
         ),
     },
     setting=Both(
@@ -582,7 +583,7 @@ ENDS = Question(
                 "a model with RoPE reads one token more than its longest text (1: yes)",
                 "使用 RoPE 的模型能比最大长度多读一个 token（1：是）",
             ),
-            of=OTHERS,
+            of=OTHER_MODELS,
         ),
     },
     setting=Both(

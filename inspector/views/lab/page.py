@@ -123,7 +123,7 @@ def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
     if left is not None:
         st.info(words.unfinished(left))
     table = lab.curves(attempt.results)
-    tested = {} if verdict is None else {side: tests.texts for side, tests in verdict.sides.items()}
+    tested: dict[str, float] = {} if verdict is None else {side: tests.texts for side, tests in verdict.sides.items()}
     chart.show(
         draw.curves(table, steps=attempt.experiment.steps, unit=words.unit(attempt.experiment.task), tested=tested),
         alt=words.CURVES,

@@ -93,7 +93,7 @@ def draw(problem: DeltaGenerator) -> Experiment | None:
     """Draw all settings; None where the switches do not fit, with the reason here and at `problem`."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         task = _choice(words.TASK, "task", get_args(Task), default=START.task)
-        length = _number(words.length(task), "length", default=START.length, span=LENGTHS)
+        length = _number(words.length(cast("Task", task)), "length", default=START.length, span=LENGTHS)
         steps = _number(words.STEPS, "steps", default=START.steps, span=STEPS, step=50)
         rate = _choice(words.RATE, "rate", RATES, default=str(START.learning_rate))
         seeds = _number(words.SEEDS, "seeds", default=START.seeds, span=SEEDS)

@@ -198,7 +198,7 @@ def progress(state: SeedProgress) -> str:
     return f"{', '.join(shares)}."
 
 
-def so_far(run: LabRun, *, step: int, losses: Mapping[Side, float], speed: float, left: float) -> str:
+def so_far(run: LabRun, *, step: int, losses: Mapping[str, float], speed: float, left: float) -> str:
     """Say where a training is. losses: in nats; speed: steps a second; left: seconds that the steps left will take."""
     shown = ", ".join(f"{side} {loss:.3f}" for side, loss in losses.items())
     return (
