@@ -1,1 +1,1 @@
-"""The page Generate: page.py chooses its section; steps.py plays the steps of a text, cache.py and beam_search.py go on."""
+"""The page Generate: page.py chooses a section, steps.py plays a text; cache.py and beam_search.py draw the others."""
