@@ -1,1 +1,1 @@
-"""The page Generate: page.py writes a text and what the KV cache saves, steps.py plays its steps."""
+"""The page Generate: page.py chooses a section, steps.py plays a text; cache.py and beam_search.py draw the others."""

@@ -19,7 +19,7 @@ from inspector.generating import WrittenText
 from inspector.generating import steps as written_steps
 from inspector.plots import attention, theme
 from inspector.plots import generating as plots
-from inspector.text import number, quantity
+from inspector.text import number
 from inspector.trace import AttentionSite
 from inspector.views.components import width
 from inspector.views.components.written import written
@@ -76,13 +76,14 @@ def _panel(player: Player, made: WrittenText, table: pd.DataFrame, about: str, p
     with places.text:
         _text(player, made, step)
     with places.candidates:
-        _candidates(made, step, table, python=python)
-        st.caption(about)
+        _candidates(made, step, python=python)
     look = None
     for place, stream in zip(places.maps, streams, strict=True):
         with place:
             look = _map(made, step, stream=stream, site=site, head=head, python=python)
     _explain(made, step, site, streams)
+    held, flops = made.steps[step - 1].cache_bytes, table.iloc[step - 1]["flops_cached"]
+    st.caption(f"{about} {wording.costs_of(held=held, flops=flops)}")
     with opening:
         sentence.show(wording.step(written_steps.step(made, step, look=look)), TERMS)
 
@@ -151,7 +152,7 @@ def _text(player: Player, made: WrittenText, step: int) -> None:
     )
 
 
-def _candidates(made: WrittenText, step: int, table: pd.DataFrame, *, python: str) -> None:
+def _candidates(made: WrittenText, step: int, *, python: str) -> None:
     chosen = made.steps[step - 1]
     chart.show(
         partial(plots.candidates, chosen, top=made.likeliest),
@@ -163,12 +164,6 @@ def _candidates(made: WrittenText, step: int, table: pd.DataFrame, *, python: st
     )
     if made.trace.model and not available_models.trained(made.trace.model):
         st.markdown(wording.UNTRAINED)
-    facts = [
-        wording.probability_of(probability=chosen.chosen.probability, rank=chosen.rank),
-        wording.cache_of(held=chosen.cache_bytes),
-        quantity(table.iloc[step - 1]["flops_cached"], "FLOPs"),
-    ]
-    st.markdown(" · ".join(facts))
 
 
 def _explain(made: WrittenText, step: int, site: AttentionSite, streams: Sequence[str]) -> None:

@@ -215,14 +215,9 @@ def step_of(*, of: int, step: int) -> str:
     return f"**Step {step} of {of}**"
 
 
-def probability_of(*, probability: float, rank: int) -> str:
-    """Say how likely the token was and where it stood among all."""
-    return f"probability {number(probability)}, number {rank:,} of all tokens"
-
-
-def cache_of(*, held: int) -> str:
-    """Say how large the cache is."""
-    return f"cache {quantity(held, 'B')}"
+def costs_of(*, held: int, flops: int) -> str:
+    """Say how large the cache is after a step, and what the step took."""
+    return f"This step took {quantity(flops, 'FLOPs')}, and leaves {quantity(held, 'B')} in the cache."
 
 
 def candidates_read(*, drawn: str) -> str:
