@@ -250,7 +250,10 @@ class Chart:
         """Tell which rows the sentence names."""
         if not self.marked or not set(self.marked) <= set(rows):
             return np.zeros(len(rows), bool)
-        return np.logical_and.reduce([rows[column].to_numpy() == value for column, value in self.marked.items()])
+        named = np.ones(len(rows), bool)
+        for column, value in self.marked.items():
+            named &= rows[column].to_numpy() == value
+        return named
 
     def _words(self, rows: pd.DataFrame, mark: Mark) -> dict[str, Any]:
         """Write the tokens over bars or points, or the words behind them."""
