@@ -94,6 +94,4 @@ def test_three_clicks_lead_to_two_layers_of_one_head(page: Page, server: Server)
     expect(page.get_by_text("A: layer 2, head 7", exact=True)).to_be_visible()
     expect(page.get_by_text("B: layer 5, head 7", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile("/compare"))
-    assert page.evaluate("window.clicks") <= 3
-    page.go_back()
-    expect(page.get_by_role("gridcell")).to_have_count(72)
+    assert 0 < page.evaluate("window.clicks") <= 3

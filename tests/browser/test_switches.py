@@ -36,7 +36,7 @@ def asymmetries(page: Page) -> dict[str, list[float]]:
 
 def drawer(page: Page) -> Locator:
     """Open the drawer of switches in the sidebar, and in it the group of attention."""
-    panel = page.locator(".st-key-switches-open, .st-key-switches\\.open")
+    panel = page.locator(".st-key-switches-open")
     panel.locator("summary").click()
     expect(panel.get_by_role("combobox", name="Positions of A")).to_be_visible()  # they come first
     rests(page)
