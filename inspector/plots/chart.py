@@ -125,7 +125,7 @@ class Chart:
 
     def marking(self, rows: Sequence[Mapping[str, Any]]) -> Chart:
         """Return the chart with these rows marked, each given as column -> value."""
-        return replace(self, marked=rows)
+        return replace(self, marked=[*self.marked, *rows])
 
     def series(self, *, mode: Mode, plot: str = "") -> list[dict[str, Any]]:
         """Return what is drawn of each value of `by`, in order; plot: the number behind the axes of one of several."""

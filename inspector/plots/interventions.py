@@ -142,10 +142,10 @@ def moved(
     if len(turned) != len(tokens):
         raise ValueError(f"{len(turned)} values do not fit {len(tokens)} tokens; give one for each")
     places = np.arange(len(tokens))
-    rows = pd.DataFrame({"place": places, "turned": turned, "masked": np.isin(places, list(masked))})
+    rows = pd.DataFrame({"position": places, "turned": turned, "masked": np.isin(places, list(masked))})
     return Chart(
         rows.sort_values("masked", kind="stable"),
-        "place",
+        "position",
         "turned",
         "bars",
         by="masked",

@@ -51,7 +51,7 @@ def answer(subject: Subject, *, serial_width: str, serial_tokens: int) -> Iterat
     width, tokens = int(serial_width), serial_tokens
     flops = {layer: stepwise.flops(layer, tokens=tokens, width=width) for layer in stepwise.LAYERS}
     said = words.counting(tokens=tokens, lstm=flops["lstm"], attention=flops["attention"])
-    about = (Mark("clock-flops", {"layer": "attention", "tokens": tokens}),) if tokens in COUNTED else ()
+    about = (Mark("clock-flops", {"tokens": tokens}),) if tokens in COUNTED else ()
     yield Sentence(said, words.TERMS, about)
     table = stepwise.table(COUNTED, width=width)
     code = f"from inspector import stepwise\n\ntable = stepwise.table({list(COUNTED)}, width={width})"

@@ -68,7 +68,7 @@ def differences(found: ForcedReading) -> Chart:
     """Draw the differences on a logarithmic axis, where 0 stands at the lower edge; the largest has its number."""
     table = found.table
     seen = [way for way in words.LINES if table[way].notna().all() and (found.cache_bytes or way != "cached")]
-    rows = table.assign(place=range(len(table))).melt("place", seen, "way", "size")
+    rows = table.assign(place=range(len(table))).melt(["place", "position"], seen, "way", "size")
     floor = rows["size"][rows["size"] > 0].min() if rows["size"].any() else 1e-16
     return Chart(
         rows.assign(

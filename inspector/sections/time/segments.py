@@ -65,7 +65,7 @@ def _head(subject: Subject, *, piece_layer: int, piece_head: int, found: Segment
     table = segments.table(found, trace.encoding.tokens)
     chosen = table[table["memory"] == "chosen"]
     largest = int(chosen.loc[chosen["difference"].idxmax(), "position"])
-    about = Mark("segments-apart", {"memory": "chosen", "position": largest})
+    about = Mark("segments-apart", {"position": largest})
     yield Sentence(words.sentence(found), tuple(words.terms(found)), (about,))
     if len(trace.encoding.ids) > found.tokens:
         yield Note(words.cut(found.tokens, len(trace.encoding.ids)))

@@ -108,8 +108,9 @@ def frame_faults(listed: Sequence[Block]) -> Iterator[str]:
 
 
 def framed(figure: Map) -> list[float]:
-    """List the numbers of the cells that a map frames."""
-    return [float(panel.numbers[panel.named]) for panel in figure.panels if panel.named is not None]
+    """List the numbers of the cells that a map frames, and of doublings how many times as large they make."""
+    values = [float(panel.numbers[panel.named]) for panel in figure.panels if panel.named is not None]
+    return values + [2**value for value in values if figure.quantity.startswith("doublings")]
 
 
 def outlined(figure: go.Figure) -> int:

@@ -64,19 +64,20 @@ def numbers(text: str) -> list[str]:
 
 def tells(text: str, value: float) -> bool:
     """Return True if a text in Markdown tells a value: as a number of three digits, a share or a fraction."""
-    return ("nearly all" in text and is_percent("nearly all", value)) or any(
-        _is(numeral, value, text) for numeral in numbers(text)
-    )
+    words = ("nearly all" in text and is_percent("nearly all", value)) or ("nothing" in text and value == 0)
+    return words or any(_is(numeral, value, text) for numeral in numbers(text))
 
 
 def _is(numeral: str, value: float, text: str) -> bool:
     if fraction := [share for share, words in FRACTIONS.items() if words == numeral.lower()]:
         return abs(value - fraction[0]) <= TOLERANCE
-    told = numeral.removesuffix("%").rstrip().replace("-", "−")
+    told = re.sub("^-", "−", numeral.removesuffix("%").rstrip()).replace("e−", "e-")
     value = value if told.startswith("−") else abs(value)  # what falls "by" some number
     if not numeral.endswith("%"):
         return is_number(told, value, rough=ROUGH * abs(value))
     rounded = {f"{words} {numeral}" for words in ("under", "over") if f"{words} {numeral}" in text}
+    if told == "99.9":  # which is the most that a share below all of it is told as
+        return 0.9985 <= value < 1
     whole = told.isdigit() and any(is_percent(share, value) for share in (numeral, *rounded))
     return whole or is_number(told, 100 * value, rough=ROUGH * 100 * abs(value))
 
@@ -125,4 +126,4 @@ def length_faults(text: str) -> Iterator[str]:
 
 def _bare(text: str) -> str:
     """Return a text with a letter in place of each token and formula, and of a link its words."""
-    return unescape(LINK.sub(r"\1", FORMULA.sub("Q", TOKEN.sub("Q", text)))).replace("*", "")
+    return unescape(LINK.sub(r"\1", FORMULA.sub("Q", TOKEN.sub("Q", text)))).replace("*", "").replace("\xa0", " ")

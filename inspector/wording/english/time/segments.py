@@ -48,8 +48,8 @@ def sentence(reading: SegmentedText) -> str:
     remembering = f"a memory of {count_of(reading.memory, 'token')}" if reading.memory else "no memory"
     does = "changes" if reading.changed.max() > _ROUNDING else "stays what it is"
     return (
-        f"Read in pieces with {remembering}, a text {does}: the last states differ from those of one pass by up to "
-        f"{apart} of their largest number. {why}"
+        f"Read in pieces with {remembering}, a text {does}: its last states differ from one pass by up to {apart} of "
+        f"their largest number. {why}"
     )
 
 

@@ -10,7 +10,7 @@ SECTION = "Memory over segments"
 def test_a_decoder_reads_in_segments_beside_its_one_pass() -> None:
     link = {"piece": "4", "kept": "2", "shown": "1", "piece_layer": "1"}
     app = opened("Time", state={"segments_more": True}, model="mini-gpt", section=SECTION, **link)
-    assert "Read in pieces with a memory of 2 tokens, a text changes: the last states differ" in said(app)
+    assert "Read in pieces with a memory of 2 tokens, a text changes: its last states differ" in said(app)
     assert numbers(app)["segments"] == "3 of 4 tokens"
     (panel,) = message(app, "matrix")[0]["panels"]
     assert (len(panel["rows"]), len(panel["columns"]), panel["borders"]) == (4, 6, [2])
