@@ -82,8 +82,9 @@ export function rove(box) {
 /** A picture's text as an element: what would run in it does not, for it was parsed apart from the page. */
 export const picture = (svg) => document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true);
 
-/** Shows a picture over the whole screen until the reader leaves it with Escape or a click. */
+/** Shows a picture over the whole screen until the reader leaves it with Escape or a click; the focus then goes back. */
 export function onScreen(box, svg) {
+  const { activeElement } = box.getRootNode();
   const sheet = element("div");
   const drawn = picture(svg);
   for (const side of ["width", "height"]) drawn.setAttribute(side, "100%");
@@ -91,7 +92,11 @@ export function onScreen(box, svg) {
   sheet.append(drawn);
   box.append(sheet);
   sheet.addEventListener("click", () => document.exitFullscreen());
-  sheet.addEventListener("fullscreenchange", () => document.fullscreenElement || sheet.remove());
+  sheet.addEventListener("fullscreenchange", () => {
+    if (document.fullscreenElement) return;
+    sheet.remove();
+    activeElement?.focus();
+  });
   return sheet.requestFullscreen();
 }
 

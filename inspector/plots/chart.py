@@ -359,7 +359,9 @@ class Chart:
         if self.x_range is not None:
             axis["range"] = list(self.x_range)
         if self.tokens:
-            return theme.token_axis(self.tokens, title=self.x_title)
+            # else a bar would stand where its series comes, not where its token does
+            order = {"categoryorder": "array", "categoryarray": list(range(len(self.tokens)))}
+            return theme.token_axis(self.tokens, title=self.x_title) | order
         if self.places:
             step = 1 if self.sideways else max(1, -(-len(self.places) // MOST_LABELS))
             at = list(range(0, len(self.places), step))

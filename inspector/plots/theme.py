@@ -203,8 +203,6 @@ def token_axis(tokens: Sequence[str], *, title: str) -> dict[str, Any]:
     hair = len(tokens) / 5000
     return {
         "type": "category",
-        "categoryorder": "array",  # else a bar stands where its series comes, not where its token does
-        "categoryarray": list(range(len(tokens))),
         "title": {"text": title},
         "tickmode": "array",
         "tickvals": [position + hair for position in ticks],
