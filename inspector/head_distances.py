@@ -172,7 +172,7 @@ def _rows(
 ) -> Iterator[Matrix]:
     """Yield the rows of every head of the chosen query groups, group by group: float64 [N, keys], each sums to 1."""
     layers = [trace.blocks(layer=site.layer, stream=site.stream, call=site.call) for site in sites]
-    arranged = layers if shown.is_plain else [shown.blocks(blocks) for blocks in layers]
+    arranged = layers if shown.is_plain(sites[0]) else [shown.blocks(blocks) for blocks in layers]
     for blocks in zip(*arranged, strict=True):
         groups = blocks[0][0]
         for row in chosen[(chosen >= groups.start) & (chosen < groups.stop)] - groups.start:

@@ -86,11 +86,10 @@ class Arrangement:
         """True if a map is too large to be shown whole."""
         return max(len(self.queries.members), len(self.keys.members)) > WHOLE
 
-    @property
-    def is_plain(self) -> bool:
-        """True if every token is shown, each in a group of one."""
-        sides = (self.queries.members, self.keys.members)
-        alone = all(members == tuple((token,) for token in range(len(members))) for members in sides)
+    def is_plain(self, site: AttentionSite) -> bool:
+        """Return True if every token of an attention is shown, each in a group of one."""
+        sides = ((self.queries, site.queries), (self.keys, site.keys))
+        alone = all(side.members == tuple((token,) for token in range(len(tokens))) for side, tokens in sides)
         return alone and not self.renormalise
 
     def begin(self, count: int) -> Arrangement:
@@ -169,10 +168,11 @@ def arrange(
 
 def pooled(trace: Trace, shown: Arrangement, *, layer: int, stream: str, side: int, call: int = 0) -> Array:
     """Small pictures of a layer's maps as they are shown, see `Trace.pooled`: float32 [H, rows, cols]."""
-    if shown.is_plain:
+    site = trace.record_of(layer, stream, call=call).site
+    if shown.is_plain(site):
         return trace.pooled(layer=layer, stream=stream, side=side, call=call)
     queries, keys = len(shown.queries.members), len(shown.keys.members)
-    pool = MaxPool(trace.record_of(layer, stream, call=call).site.heads, queries, keys, side=side)
+    pool = MaxPool(site.heads, queries, keys, side=side)
     for groups, block in shown.blocks(trace.blocks(layer=layer, stream=stream, call=call)):
         pool.add(block, queries=groups, keys=slice(0, keys))
     return pool.cells

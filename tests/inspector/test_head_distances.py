@@ -129,6 +129,19 @@ def test_heads_of_two_tokenizers_word_by_word(minilm: LoadedModel, shipped: Ship
         assert_close(found.values[row, column], np.mean(jensenshannon(p, q, axis=1) ** 2), relative=1e-6)
 
 
+def test_a_token_at_the_end_that_only_one_model_has_is_left_out(minilm: LoadedModel, shipped: Shipped) -> None:
+    text = "The cat sat on the mat."
+    a, b = record(minilm, text), record(shipped("mini-gpt"), text)
+    last = len(b.tokens)
+    assert len(a.tokens) == last + 1, "MiniLM ends with a mark of its own"
+    found = between(a, b)
+    for row, column in ((0, 0), (19, 7), (71, 23)):
+        p = a.attention(layer=found.a[row][0], head=found.a[row][1])[:last, :last].astype(np.float64)
+        q = b.attention(layer=found.b[column][0], head=found.b[column][1]).astype(np.float64)
+        expected = np.mean(jensenshannon(p, q, axis=1) ** 2)  # scipy divides each row by its sum
+        assert_close(found.values[row, column], expected, relative=1e-6)
+
+
 def test_the_matches_are_the_smallest_of_each_row(minilm: LoadedModel, shipped: Shipped) -> None:
     found = between(record(minilm, TEXT), record(shipped("mini-bert"), TEXT))
     table = matches(found)

@@ -71,7 +71,7 @@ def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
     from inspector import maps
     from inspector.components.grid import sides
 
-    if shown.is_plain:
+    if shown.is_plain(trace.sites_of(stream)[0]):
         return of(trace).pictures[stream]
 
     def make() -> Array:
