@@ -52,7 +52,7 @@ def test_the_bundled_weights_are_all_minilm_l6_v2() -> None:
 
 
 def test_the_catalogue_loads(minilm: LoadedModel, minilm_own: LoadedModel) -> None:
-    trained = ["minilm", "mini-bert", "mini-bert-zh", "mini-gpt", "translator", "minilm-own"]
+    trained = ["minilm", "smollm2", "mini-bert", "mini-bert-zh", "mini-gpt", "translator", "minilm-own", "smollm2-own"]
     untrained = ["own-encoder", "own-decoder", "own-encoder-decoder"]
     assert [card.id for card in models.catalogue()] == [*trained, *untrained]
     assert minilm.card == models.catalogue()[0]
