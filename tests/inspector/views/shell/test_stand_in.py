@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from inspector import examples
+from inspector.views.shell import stand_in
 from tests.inspector.views.page import pressed, said
 
 
@@ -69,3 +71,11 @@ def test_chinese_is_read_by_the_stand_in_that_learned_it() -> None:
     app = opened(model="minilm", text="我爱水课。")
     assert app.code[0].value == "mini-bert-zh | 我爱水课。 | True"
     assert "on your text." in said(app)
+
+
+def test_a_model_whose_package_is_missing_stands_in_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stand_in, "is_installed", lambda id: id != "mini-bert")
+    app = opened(model="minilm", text="我爱水课。")
+    assert app.code[0].value == "mini-bert-zh | 我爱水课。 | True"
+    app = opened(model="minilm", text="A cat.")
+    assert app.code[0].value.startswith("mini-bert-zh | ")
