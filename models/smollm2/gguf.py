@@ -115,7 +115,8 @@ def parse(data: Bytes) -> GgufFile:
     tensors = header.count("Q", "tensors", most=_MOST_TENSORS)
     fields = dict(header.field() for _ in range(header.count("Q", "fields", most=_MOST_FIELDS)))
     described = [header.tensor() for _ in range(tensors)]
-    return GgufFile(fields, {name: _located(data, header.ends, name, *rest) for name, *rest in described})
+    located = {name: _located(data, header.ends, name, shape, kind, offset) for name, shape, kind, offset in described}
+    return GgufFile(fields, located)
 
 
 def _located(data: Bytes, first: int, name: str, shape: tuple[int, ...], kind: int, offset: int) -> StoredTensor:
@@ -154,7 +155,7 @@ class _Header:
 
     def number(self, kind: str) -> Any:
         """Read one number of a kind that `struct` names."""
-        return struct.unpack(f"<{kind}", self.take(struct.calcsize(kind)))[0]
+        return struct.unpack(f"<{kind}", self.take(struct.calcsize(kind)).data)[0]
 
     def count(self, kind: str, what: str, *, most: int) -> int:
         """Read how many of something follow; ValueError over `most`."""

@@ -45,7 +45,7 @@ def checked(path: Path) -> NDArray[np.uint8]:
         data = np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
     except OSError as error:
         raise ValueError(_unfit(path, f"it cannot be read ({one_line(error)})")) from error
-    if (digest := sha256(data).hexdigest()) != SHA256:
+    if (digest := sha256(data.data).hexdigest()) != SHA256:
         raise ValueError(_unfit(path, f"it is another file: its SHA-256 begins with {digest[:12]}, not {SHA256[:12]}"))
     return data
 
