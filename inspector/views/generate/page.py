@@ -36,6 +36,8 @@ MOST = 256  # new tokens
 LIMITS = {
     "translator": words.TRANSLATOR_LIMITS,
     "mini-gpt": words.MINI_GPT_LIMITS,
+    "smollm2": words.SMOLLM2_LIMITS,
+    "smollm2-own": words.SMOLLM2_LIMITS,
 }
 SCORE = {"wu": r"$\log P\,/\,((5 + n) / 6)", "power": r"$\log P\,/\,n"}
 BEAM_WORDS = {

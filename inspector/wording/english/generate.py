@@ -34,6 +34,10 @@ MINI_GPT_LIMITS = (
     "This small model was trained here on novels and short sentences. It goes on in their manner, and what "
     "it tells is made up. After a full stop it may end at once: leave the last sentence open."
 )
+SMOLLM2_LIMITS = (
+    "This is a real language model, though a small one. It is right about what is often written, miscounts, and makes "
+    "up what it does not know."
+)
 DECODING_HELP = "greedy: the likeliest each time. sample: drawn by its probability."
 NEW_TOKENS_HELP = "A text ends earlier where the model writes its end token."
 TEMPERATURE_HELP = "Divides the scores: below 1 the likely tokens become likelier, above 1 the unlikely ones."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.smollm2 import gguf
+from models.smollm2 import gguf, package
 
 F32, Q4_1, Q8_0 = 0, 3, 8
 
@@ -78,9 +78,9 @@ def test_a_swapped_nibble_would_be_seen() -> None:
     assert wrong == [32 * 7 + 3, 32 * 7 + 3 + 16]
 
 
-def test_every_tensor_of_the_file_at_both_ends(whole_file: np.ndarray) -> None:
+def test_every_tensor_of_the_file_at_both_ends(smollm2_installed: None) -> None:
     """The first and the last eight blocks of each of the 272, number by number."""
-    file = gguf.parse(whole_file)
+    file = gguf.parse(package.checked(package.weights_file()))
     kinds = {id(encoding): kind for kind, encoding in gguf.ENCODINGS.items()}
     counted = dict.fromkeys(gguf.ENCODINGS, 0)
     for name, tensor in file.tensors.items():

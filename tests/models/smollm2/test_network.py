@@ -104,7 +104,7 @@ def test_a_dialogue_by_hand(smollm2: LoadedModel) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "auto"])
-def test_another_dtype(dtype: Any, installed: None) -> None:
+def test_another_dtype(dtype: Any, smollm2_installed: None) -> None:
     loaded = models.load("smollm2", dtype=dtype)
     assert loaded.placed == {"bfloat16": "bfloat16 on cpu", "auto": "float32 on cpu"}[dtype]
 
@@ -143,7 +143,7 @@ QUESTIONS = (
 
 
 @pytest.fixture(scope="module")
-def own(installed: None) -> LoadedModel:
+def own(smollm2_installed: None) -> LoadedModel:
     return models.load("smollm2-own")
 
 
@@ -195,7 +195,7 @@ def test_20_continuations_in_the_own_transformer(own: LoadedModel, smollm2: Load
     assert soon >= 2
 
 
-def test_switches(installed: None) -> None:
+def test_switches(smollm2_installed: None) -> None:
     loaded = models.load("smollm2?scale=none")
     assert loaded.card.redrawn == 0
     assert loaded.config.scale == "none"

@@ -49,7 +49,7 @@ def other(data: bytes) -> bytes:
 def test_another_file_is_not_parsed(
     change: Callable[[bytes], bytes],
     reason: str,
-    installed: None,
+    smollm2_installed: None,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
@@ -67,7 +67,7 @@ def test_a_file_that_is_gone(tmp_path: Path) -> None:
 
 
 def test_loading_writes_nothing_and_imports_no_code_of_the_package(
-    installed: None, monkeypatch: pytest.MonkeyPatch
+    smollm2_installed: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every file that is opened to be written, and every folder that is made, is an event of the interpreter's."""
     written: list[str] = []
