@@ -11,7 +11,7 @@ from torch import Tensor
 from transformers import LlamaForCausalLM
 
 import models
-from inspector import record
+from inspector import examples, record
 from models import LoadedModel
 from models.decoding import DecodedStep, Decoding
 from tests.closeness import assert_close
@@ -57,7 +57,8 @@ def test_its_facts(smollm2: LoadedModel) -> None:
 
 def test_it_knows_the_capital_of_france(smollm2: LoadedModel) -> None:
     """Rows of W_Q in another order, or a tensor in another place, would write noise."""
-    assert "Paris" in smollm2.generate("The capital of France is", new_tokens=10)
+    assert "Paris" in smollm2.generate("The capital of France is", new_tokens=2)
+    assert smollm2.generate(examples.of("smollm2"), new_tokens=2).startswith(" Italy")
 
 
 @torch.no_grad()
