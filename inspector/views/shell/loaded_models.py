@@ -14,7 +14,7 @@ from inspector.views.shell import available_models, model_shelf, variants
 from inspector.views.shell.model_shelf import Facts, Fetched, limits, placement, shelf
 from inspector.views.shell.variants import base, changes, is_variant
 from models.limits import needs_for_weights
-from models.placement import dtype_name
+from models.registry import is_installed
 from models.transformer import switches
 from models.transformer.config import TransformerConfig
 
@@ -46,15 +46,21 @@ def load(id: str) -> models.LoadedModel:
     return _remembered(id, loaded)
 
 
+def is_at_hand(id: str) -> bool:
+    """Return True for a model of the catalogue that is installed and within the limit on memory; nothing is loaded."""
+    return is_installed(id) and _weight_bytes(id) <= limits().memory_bytes
+
+
 def _checked_bytes(id: str) -> int:
     """Return the bytes that a model of the catalogue takes, 0 for a small one; ValueError over the limit."""
-    known = available_models.card(id)
-    if not known.parameters:
-        return 0
-    dtype = placement().torch_dtype(None)
-    needed = known.parameters * dtype.itemsize
-    limits().check(available_models.name(id), needs_for_weights(dtype_name(dtype), needed))
+    needed = _weight_bytes(id)
+    limits().check(available_models.name(id), needs_for_weights(placement().dtype, needed))
     return needed
+
+
+def _weight_bytes(id: str) -> int:
+    parameters = available_models.card(id).parameters
+    return parameters * placement().torch_dtype(None).itemsize if parameters else 0
 
 
 def _load(id: str, fetched: Fetched) -> models.LoadedModel:

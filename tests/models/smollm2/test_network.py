@@ -189,7 +189,6 @@ def test_20_continuations_in_the_own_transformer(own: LoadedModel, smollm2: Load
         if length <= 12:
             soon += 1
             assert own.runner.write(ids, 50).tolist() == expected.tolist(), prompt
-    print(lengths)
     assert len(lengths) == 20
     assert sum(length < 50 for length in lengths) >= 5
     assert max(lengths) == 50

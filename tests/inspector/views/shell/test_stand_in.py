@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import models
 from inspector import examples
-from inspector.views.shell import stand_in
+from inspector.views.shell import loaded_models
 from tests.inspector.views.page import pressed, said
 
 
@@ -73,9 +76,13 @@ def test_chinese_is_read_by_the_stand_in_that_learned_it() -> None:
     assert "on your text." in said(app)
 
 
-def test_a_model_whose_package_is_missing_stands_in_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stand_in, "is_installed", lambda id: id != "mini-bert")
-    app = opened(model="minilm", text="我爱水课。")
-    assert app.code[0].value == "mini-bert-zh | 我爱水课。 | True"
+@pytest.mark.parametrize("reason", ["its package is missing", "it takes more memory than is allowed"])
+def test_a_model_that_is_not_at_hand_stands_in_for_nothing(reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if reason == "its package is missing":
+        monkeypatch.setattr(loaded_models, "is_installed", lambda id: id != "mini-bert")
+    else:
+        cards = [replace(card, parameters=10**12 * (card.id == "mini-bert")) for card in models.catalogue()]
+        monkeypatch.setattr(models, "catalogue", lambda: cards)
     app = opened(model="minilm", text="A cat.")
+    assert not app.error
     assert app.code[0].value.startswith("mini-bert-zh | ")
