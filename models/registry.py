@@ -344,7 +344,7 @@ def _place(network: nn.Module, placement: Placement, *, stored: torch.dtype | No
 
 def _check_one_device(placement: Placement) -> None:
     if placement.max_memory is not None:
-        raise ValueError("max_memory spreads a model of transformers; one that comes with Headlight goes to one device")
+        raise ValueError("max_memory spreads a model of transformers; this one is small and goes to one device")
 
 
 def load_checkpoint(placement: Placement, *, card: Card, beams: int = 1) -> LoadedModel:

@@ -111,7 +111,7 @@ def test_another_dtype(dtype: Any, smollm2_installed: None) -> None:
 
 
 def test_it_is_not_spread() -> None:
-    with pytest.raises(ValueError, match="one that comes with Headlight goes to one device"):
+    with pytest.raises(ValueError, match="this one is small and goes to one device"):
         models.load("smollm2", device="auto", max_memory={"cpu": "1GB"})
 
 
