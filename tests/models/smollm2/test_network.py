@@ -5,13 +5,14 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 from transformers import LlamaForCausalLM
 
 import models
-from inspector import examples, record
+from inspector import examples, heads, record
 from models import LoadedModel
 from models.decoding import DecodedStep, Decoding
 from tests.closeness import assert_close
@@ -71,6 +72,29 @@ def test_logits_and_every_map(smollm2: LoadedModel, eager: Any) -> None:
         for head in range(9):
             assert_close(trace.attention(layer=layer, head=head), maps[0, head], relative=1e-5)
     assert_close(smollm2.predict(torch.from_numpy(trace.output.copy())[None]), out.logits, relative=1e-5)
+
+
+@torch.no_grad()
+def test_heads_on_random_repeats(smollm2: LoadedModel, eager: Any) -> None:
+    """32 random words twice: what the card says of its heads, counted by plain loops over transformers' eager maps."""
+    names = smollm2.tokenizer.convert_ids_to_tokens(list(range(1000, 20_000)))
+    words = [name[1:] for name in names if name[0] == "Ġ" and name[1:].isascii() and name[1:].isalpha() and name[4:]]
+    drawn = [words[at] for at in np.random.default_rng(0).choice(len(words), 32, replace=False)]
+    trace = record(smollm2, " " + " ".join(2 * drawn))
+    assert len(trace.encoding) == 64
+    table = heads.measure(trace).set_index(["layer", "head"])
+    counted = dict[tuple[str, int, int], float]()
+    for layer, maps in enumerate(eager(torch.tensor([trace.encoding.ids]), output_attentions=True).attentions):
+        for head, weights in enumerate(maps[0].double()):
+            counted["induction", layer, head] = sum(float(weights[at, at - 31]) for at in range(32, 64)) / 32
+            counted["previous", layer, head] = sum(float(weights[at, at - 1]) for at in range(1, 64)) / 63
+            counted["first", layer, head] = sum(float(weights[at, 0]) for at in range(64)) / 64
+    for (name, layer, head), share in counted.items():
+        assert table.loc[(layer, head), name] == pytest.approx(share, abs=1e-5)
+    strong = {name: sum(share > 0.5 for (of, *_), share in counted.items() if of == name) for name in table}
+    assert (strong["induction"], strong["previous"], strong["first"]) == (7, 8, 137)
+    for name, best in (("induction", (18, 6)), ("previous", (11, 1)), ("first", (18, 8))):
+        assert max(counted, key=lambda place: (place[0] == name) * counted[place])[1:] == best
 
 
 @pytest.mark.parametrize("prompt", ["The capital of France is", QUESTION], ids=["text", "dialogue"])
