@@ -90,7 +90,7 @@ def test_heads_on_random_repeats(smollm2: LoadedModel, eager: Any) -> None:
             counted["previous", layer, head] = sum(float(weights[at, at - 1]) for at in range(1, 64)) / 63
             counted["first", layer, head] = sum(float(weights[at, 0]) for at in range(64)) / 64
     for (name, layer, head), share in counted.items():
-        assert table.loc[(layer, head), name] == pytest.approx(share, abs=1e-5)
+        assert_close(float(table.loc[(layer, head), name]), share, relative=1e-5, scale=1.0)
     strong = {name: sum(share > 0.5 for (of, *_), share in counted.items() if of == name) for name in table}
     assert (strong["induction"], strong["previous"], strong["first"]) == (7, 8, 137)
     for name, best in (("induction", (18, 6)), ("previous", (11, 1)), ("first", (18, 8))):
