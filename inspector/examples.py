@@ -26,6 +26,7 @@ EXAMPLES = {
     "Easy to guess": "He shook his head and said that he did not know.",
     "To translate": "When I came home, my mother was cooking.",
     "To write on": '"I am very glad to see you," said',  # mini-gpt ends its sentence, and repeats what was said
+    "Facts": "Paris is the capital of France, and Rome is the capital of",  # smollm2 goes on with Italy
     "In Chinese": "我昨天买了一本新书。",
 }
 PAIRS = {"Two sentences": "It is too big."}
@@ -35,6 +36,8 @@ _OF_MODEL = {
     "mini-bert": EXAMPLES["Easy to guess"],
     "mini-bert-zh": EXAMPLES["In Chinese"],
     "mini-gpt": EXAMPLES["To write on"],
+    "smollm2": EXAMPLES["Facts"],
+    "smollm2-own": EXAMPLES["Facts"],
 }
 
 

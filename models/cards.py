@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from models.formatting import format_bytes
 from models.loaded import Card, Shape
+
+_SMOLLM2_PARAMETERS = 134_515_008
+_SMOLLM2_MEMORY = format_bytes(4 * _SMOLLM2_PARAMETERS)
 
 MINILM = Card(
     id="minilm",
@@ -15,6 +19,26 @@ MINILM_OWN = Card(
     title="MiniLM in the own Transformer",
     summary="The same weights in this project's own Transformer: same text, same hidden states, same attention.",
     licence="Apache-2.0",
+)
+SMOLLM2 = Card(
+    id="smollm2",
+    title="SmolLM2, which writes",
+    summary="A real language model by Hugging Face (SmolLM2-135M-Instruct: 30 layers, 9 heads that share 3 kv heads, "
+    f"width 576), run by transformers; it takes {_SMOLLM2_MEMORY} of memory. Its weights have four bits, so every "
+    "number is that of the quantised model. It writes good English and knows common facts; it counts and reasons badly "
+    "and states what is false as fluently as what is true.",
+    licence="Apache-2.0",
+    shape="decoder",
+    parameters=_SMOLLM2_PARAMETERS,
+)
+SMOLLM2_OWN = Card(
+    id="smollm2-own",
+    title="SmolLM2 in the own Transformer",
+    summary="The same weights in this project's own Transformer: same text, same attention, same continuation. It "
+    f"takes {_SMOLLM2_MEMORY} of memory, and as much again while it is loaded.",
+    licence="Apache-2.0",
+    shape="decoder",
+    parameters=_SMOLLM2_PARAMETERS,
 )
 TRANSLATOR = Card(
     id="translator",
@@ -77,4 +101,5 @@ UNTRAINED: dict[Shape, Card] = {
 
 def catalogue() -> tuple[Card, ...]:
     """List the models that come with Headlight, the page's default first."""
-    return (MINILM, MINI_BERT, MINI_BERT_ZH, MINI_GPT, TRANSLATOR, MINILM_OWN, *UNTRAINED.values())
+    own = (MINILM_OWN, SMOLLM2_OWN, *UNTRAINED.values())
+    return (MINILM, SMOLLM2, MINI_BERT, MINI_BERT_ZH, MINI_GPT, TRANSLATOR, *own)

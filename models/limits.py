@@ -14,6 +14,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from models.formatting import format_bytes
+
 MEMORY_SHARE = 0.5  # of the machine's memory, for one model's weights
 LEAST_TOKENS = 3  # one between [CLS] and [SEP]
 _MEMORY_UNKNOWN = 8 * 10**9  # bytes taken for the machine's memory where the system does not tell
@@ -60,6 +62,25 @@ class Limits:
             if text := environment.get(variable(field.name), "").strip():
                 chosen[field.name] = _read(field.name, text)
         return cls(**chosen)
+
+    def check(self, name: str, needs: Mapping[str, tuple[str, int]]) -> None:
+        """Raise ValueError for a model over a limit, with both numbers and the variable that raises the limit.
+
+        needs: for a limit's field, what the model needs in words that follow its name, and how much.
+        """
+        for field, (what, needed) in needs.items():
+            most = getattr(self, field)
+            if needed > most:
+                words = format_bytes if field.endswith("_bytes") else "{:,}".format
+                raise ValueError(
+                    f"{name} {what} {words(needed)}, and the limit here is {words(most)}. "
+                    f"Choose a smaller model, or start Headlight with a larger {variable(field)}."
+                )
+
+
+def needs_for_weights(dtype: str, needed: int) -> dict[str, tuple[str, int]]:
+    """Say for `Limits.check` what the weights of a model take in memory, in a dtype."""
+    return {"memory_bytes": (f"needs memory for its weights in {dtype}:", needed)}
 
 
 UNLIMITED = Limits(

@@ -23,6 +23,7 @@ class Card:
 
     trained: False where the weights are random and show nothing but the architecture.
     redrawn: of a variant the share of the weights that was drawn anew, from 0 to 1; None for a model as it is.
+    parameters: how many numbers its weights are, where they are so many that room is made before they are read; else 0.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Card:
     shape: Shape = "encoder"
     trained: bool = True
     redrawn: float | None = None
+    parameters: int = 0
 
 
 class Runner(Protocol):

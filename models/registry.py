@@ -10,7 +10,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from models.cards import MINI_BERT, MINI_BERT_ZH, MINI_GPT, MINILM, MINILM_OWN, TRANSLATOR, UNTRAINED
+from models.cards import (
+    MINI_BERT,
+    MINI_BERT_ZH,
+    MINI_GPT,
+    MINILM,
+    MINILM_OWN,
+    SMOLLM2,
+    SMOLLM2_OWN,
+    TRANSLATOR,
+    UNTRAINED,
+)
 from models.loaded import Card, LoadedModel, Shape
 from models.placement import CPU_FLOAT32, DtypeName, Placement
 from models.transformer.config import TransformerConfig
@@ -22,6 +32,7 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
+    from models.huggingface.runner import PretrainedRunner
     from models.transformer.variants import Network
     from models.untrusted.candidates import Candidate
 
@@ -47,8 +58,8 @@ def load(
     tokenizer, seed: of a configuration; the untrained models' tokenizer where none is given, and what draws weights.
     dtype: "float32", "bfloat16", "float16", or "auto", as the weights are stored. device: "cpu", "cuda", "cuda:1",
     "mps", or "auto": a transformers model is spread over all devices, within max_memory (see
-    `models.placement.Placement`); a model of this project, which is small, goes to the first accelerator, else to the
-    CPU.
+    `models.placement.Placement`); SmolLM2 and a model of this project, which are small, go to the first accelerator,
+    else to the CPU.
 
     Raises ValueError for a name without a model, a model that cannot be loaded safely, a missing package, a device
     that this machine lacks, switches that do not fit, or a tokenizer whose vocabulary is not the configuration's.
@@ -68,6 +79,8 @@ def load(
     loaders: dict[str, Callable[[Placement], LoadedModel]] = {
         MINILM.id: _load_minilm,
         MINILM_OWN.id: _load_minilm_own,
+        SMOLLM2.id: _load_smollm2,
+        SMOLLM2_OWN.id: _load_smollm2_own,
         TRANSLATOR.id: partial(load_checkpoint, card=TRANSLATOR, beams=4),
         **{card.id: partial(load_checkpoint, card=card) for card in (MINI_BERT, MINI_BERT_ZH, MINI_GPT)},
     }
@@ -98,7 +111,8 @@ def own_implementation(loaded: LoadedModel) -> LoadedModel:
     network = from_transformers(loaded.network).requires_grad_(False)
     title, summary = f"{loaded.card.title}, own implementation", "The same weights in this project's own Transformer."
     card = replace(loaded.card, title=title, summary=summary)
-    return own_model(card, network, loaded.tokenizer, max_tokens=loaded.max_tokens)
+    ends = loaded.runner.ends if loaded.runner.writes else frozenset[int]()
+    return own_model(card, network, loaded.tokenizer, max_tokens=loaded.max_tokens, ends=ends)
 
 
 def variant(loaded: LoadedModel, *, seed: int = 0, batch: Sequence[str] = (), **switches: Any) -> LoadedModel:
@@ -133,7 +147,7 @@ def variant(loaded: LoadedModel, *, seed: int = 0, batch: Sequence[str] = (), **
     )
     card = replace(loaded.card, id=id, title=f"{loaded.card.title}, a variant", summary=summary, redrawn=redrawn)
     longest = min(base.max_tokens, config.max_positions)
-    made = own_model(card, network, base.tokenizer, max_tokens=longest, beams=base.runner.beams)
+    made = own_model(card, network, base.tokenizer, max_tokens=longest, beams=base.runner.beams, ends=base.runner.ends)
     if new_statistics:
         take_statistics(network, lambda: _read_batch(made, batch, written_by=base))
     return made
@@ -162,6 +176,13 @@ def _read_batch(loaded: LoadedModel, batch: Sequence[str], *, written_by: Loaded
     loaded.network(source, target, source_keep=real(sources), target_keep=real(targets))
 
 
+def is_installed(id: str) -> bool:
+    """Return False for a model that comes in a package of its own which is not there; nothing is loaded."""
+    from models.smollm2 import package
+
+    return id.partition("?")[0] not in (SMOLLM2.id, SMOLLM2_OWN.id) or package.is_installed()
+
+
 def unknown_model(name: str, *, known: Sequence[str]) -> str:
     """Say that an id names no model, and what to choose instead."""
     return (
@@ -183,7 +204,6 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
     Raises ValueError where the model cannot be loaded, its attention cannot be captured, or this machine lacks the
     device.
     """
-    from models.config_facts import attention_count
     from models.huggingface.loading import load_runner
 
     runner = load_runner(candidate, folder, placement=placement)
@@ -196,6 +216,13 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
         "see the model's own licence",
         shape=runner.shape,
     )
+    return _watched_model(card, runner)
+
+
+def _watched_model(card: Card, runner: PretrainedRunner) -> LoadedModel:
+    """Make a model that transformers runs ready to be inspected."""
+    from models.config_facts import attention_count
+
     return LoadedModel(
         card,
         runner.network,
@@ -230,6 +257,19 @@ def _load_minilm(placement: Placement) -> LoadedModel:
 
 def _load_minilm_own(placement: Placement) -> LoadedModel:
     loaded = replace(own_implementation(_load_minilm(CPU_FLOAT32)), card=MINILM_OWN)
+    _place(loaded.network, placement)
+    return loaded
+
+
+def _load_smollm2(placement: Placement) -> LoadedModel:
+    from models.smollm2.network import load_runner
+
+    _check_one_device(placement)
+    return _watched_model(SMOLLM2, load_runner(placement))
+
+
+def _load_smollm2_own(placement: Placement) -> LoadedModel:
+    loaded = replace(own_implementation(_load_smollm2(CPU_FLOAT32)), card=SMOLLM2_OWN)
     _place(loaded.network, placement)
     return loaded
 
@@ -280,12 +320,16 @@ def own_model(
     *,
     max_tokens: int,
     beams: int = 1,
+    ends: frozenset[int] = frozenset(),
 ) -> LoadedModel:
-    """Make one of the project's networks ready to be inspected; beams: how many an encoder-decoder writes with."""
+    """Make one of the project's networks ready to be inspected.
+
+    beams: how many an encoder-decoder writes with. ends: the tokens that end a text; none for the tokenizer's [SEP].
+    """
     from models.attention import running_layer
     from models.transformer.runner import OwnRunner
 
-    runner, config = OwnRunner.of(network, tokenizer, beams=beams), network.config
+    runner, config = OwnRunner.of(network, tokenizer, beams=beams, ends=ends), network.config
     running_layer.install(runner.network)
     return LoadedModel(
         card, runner.network, config, tokenizer, runner, layers=config.attention_count, max_tokens=max_tokens
@@ -294,9 +338,13 @@ def own_model(
 
 def _place(network: nn.Module, placement: Placement, *, stored: torch.dtype | None = None) -> None:
     """Move one of the project's networks to its device; such a network is never spread."""
-    if placement.max_memory is not None:
-        raise ValueError("max_memory spreads a model of transformers; an own one is small and goes to one device")
+    _check_one_device(placement)
     network.to(placement.torch_device(), placement.torch_dtype(stored))
+
+
+def _check_one_device(placement: Placement) -> None:
+    if placement.max_memory is not None:
+        raise ValueError("max_memory spreads a model of transformers; this one is small and goes to one device")
 
 
 def load_checkpoint(placement: Placement, *, card: Card, beams: int = 1) -> LoadedModel:

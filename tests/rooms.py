@@ -21,7 +21,7 @@ FLOORS = (
     ("models/*.py",),
     ("models/attention", "models/untrusted"),
     ("models/transformer", "models/huggingface", "models/recurrent"),
-    ("models/convert", "models/checkpoints"),
+    ("models/convert", "models/checkpoints", "models/smollm2"),
     ("models/training/tiny",),
     ("models/training",),
     ("models",),

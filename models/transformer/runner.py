@@ -28,34 +28,39 @@ class OwnRunner:
     """Runs one of the project's Transformers (see `models.loaded.Runner`).
 
     head: the network that holds the language head; None where tokens are not predicted.
-    start, end: ids of the tokens that begin and end a text ([CLS] and [SEP] of a BERT's tokenizer).
+    start: the id of the token that begins a target ([CLS] of a BERT's tokenizer); None for a tokenizer without.
+    ends: the ids of the tokens that end a text ([SEP] of a BERT's tokenizer).
     beams: how many beams an encoder-decoder writes with; 1 for greedy decoding.
     """
 
     network: Encoder | Decoder | EncoderDecoder
     head: Decoder | EncoderDecoder | MaskedLanguageModel | None
-    start: int
-    end: int
+    start: int | None
+    ends: frozenset[int]
     beams: int = 1
 
     length_penalty: ClassVar[float] = 0.6
     divides_by: ClassVar[LengthPenalty] = "wu"
 
-    @property
-    def ends(self) -> frozenset[int]:
-        """The id of the token that ends a text."""
-        return frozenset({self.end})
-
     @classmethod
     def of(
-        cls, network: Encoder | Decoder | EncoderDecoder | MaskedLanguageModel, tokenizer: Any, *, beams: int = 1
+        cls,
+        network: Encoder | Decoder | EncoderDecoder | MaskedLanguageModel,
+        tokenizer: Any,
+        *,
+        beams: int = 1,
+        ends: frozenset[int] = frozenset(),
     ) -> OwnRunner:
-        """Take the start and end tokens of the tokenizer, and the head that the configuration names."""
+        """Take the head that the configuration names, and the tokenizer's tokens that begin and end a text.
+
+        ends: those that end a text, where they are not the tokenizer's.
+        """
         start, end = tokenizer.cls_token_id, tokenizer.sep_token_id
+        ends = ends or (frozenset() if end is None else frozenset({end}))
         if isinstance(network, MaskedLanguageModel):
-            return cls(network.encoder, network, start, end, beams)
+            return cls(network.encoder, network, start, ends, beams)
         head = None if isinstance(network, Encoder) or not network.config.output_head else network
-        return cls(network, head, start, end, beams)
+        return cls(network, head, start, ends, beams)
 
     @property
     def whole(self) -> Encoder | Decoder | EncoderDecoder | MaskedLanguageModel:
@@ -118,8 +123,8 @@ class OwnRunner:
         """
         ask, begun = self.begin(ids)
         if self.beams > 1:
-            return beam_search(ask, begun, new_tokens=new_tokens, beams=self.beams, end=self.end)[0][None]
-        return greedy(ask, begun, new_tokens=new_tokens, end=self.end)
+            return beam_search(ask, begun, new_tokens=new_tokens, beams=self.beams, ends=self.ends)[0][None]
+        return greedy(ask, begun, new_tokens=new_tokens, ends=self.ends)
 
     def begin(self, ids: Tensor, *, cached: bool = True) -> tuple[NextToken, Tensor]:
         """Prepare to write after ids [1, T], a source or the beginning of a text.
@@ -130,6 +135,7 @@ class OwnRunner:
         if isinstance(self.network, Encoder):
             raise ValueError("an encoder reads and does not write; choose a decoder or an encoder-decoder")
         if isinstance(self.network, EncoderDecoder):
+            assert self.start is not None  # the tokenizers of the encoder-decoders that come with Headlight have one
             return NextToken(self.network, source=ids, cached=cached), ids.new_full((1, 1), self.start)
         return NextToken(self.network, cached=cached), ids
 
@@ -153,7 +159,7 @@ class OwnRunner:
             watch(DecodedStep(logits[0], scores[0], int(token), flops, cache_bytes))
             return token
 
-        return extend(asked, begun, seen, new_tokens=new_tokens, end=self.end)
+        return extend(asked, begun, seen, new_tokens=new_tokens, ends=self.ends)
 
     @torch.inference_mode()
     def follow(self, ids: Tensor, *, source: Tensor | None = None, watch: Watch, cached: bool = True) -> None:
@@ -181,7 +187,7 @@ class OwnRunner:
         ask, begun = self.begin(ids)
         penalty = self.length_penalty if length_penalty is None else length_penalty
         text, score = beam_search(
-            ask, begun, new_tokens=new_tokens, beams=beams, end=self.end, length_penalty=penalty, watch=watch
+            ask, begun, new_tokens=new_tokens, beams=beams, ends=self.ends, length_penalty=penalty, watch=watch
         )
         return BeamAnswer(tuple(text[begun.shape[1] :].tolist()), score, open_could_win=True)
 

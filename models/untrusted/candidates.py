@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from models.formatting import format_bytes
-from models.limits import Limits, variable
+from models.limits import Limits, needs_for_weights
 from models.placement import CPU_FLOAT32, Placement, dtype_name
 from models.untrusted.safe_config import SafeConfig
 from models.untrusted.size import ModelSize
@@ -94,17 +94,10 @@ def check(candidate: Candidate, limits: Limits, *, placement: Placement = CPU_FL
         "download_bytes": ("would download", candidate.download_bytes),
         "parameters": ("has parameters:", candidate.size.parameters),
         "layers": ("has attention layers:", candidate.size.layers),
-        "memory_bytes": (f"needs memory for its weights in {dtype_name(dtype)}:", candidate.memory_bytes(dtype)),
+        **needs_for_weights(dtype_name(dtype), candidate.memory_bytes(dtype)),
         "capture_bytes": ("needs memory to record one token:", candidate.size.capture_bytes(1)),
     }
-    for field, (what, number) in needs.items():
-        most = getattr(limits, field)
-        if number > most:
-            words = format_bytes if field.endswith("_bytes") else "{:,}".format
-            raise ValueError(
-                f"{candidate.name} {what} {words(number)}, and the limit here is {words(most)}. "
-                f"Choose a smaller model, or start Headlight with a larger {variable(field)}."
-            )
+    limits.check(candidate.name, needs)
 
 
 def tokens_that_fit(candidate: Candidate, limits: Limits, *, maps: bool = False) -> int:

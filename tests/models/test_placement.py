@@ -86,7 +86,7 @@ def test_auto_keeps_the_stored_dtype() -> None:
 def test_max_memory_belongs_to_auto_and_to_transformers() -> None:
     with pytest.raises(ValueError, match="use it with device='auto'"):
         models.load("minilm", max_memory={"cpu": "1GB"})
-    with pytest.raises(ValueError, match="an own one is small"):
+    with pytest.raises(ValueError, match="this one is small"):
         models.load("own-decoder", device="auto", max_memory={"cpu": "1GB"})
 
 

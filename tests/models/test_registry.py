@@ -21,6 +21,8 @@ from transformers import (
 import models
 from inspector import record
 from models import LoadedModel
+from models.registry import is_installed
+from models.smollm2 import package
 from tests.closeness import assert_close
 
 
@@ -52,7 +54,7 @@ def test_the_bundled_weights_are_all_minilm_l6_v2() -> None:
 
 
 def test_the_catalogue_loads(minilm: LoadedModel, minilm_own: LoadedModel) -> None:
-    trained = ["minilm", "mini-bert", "mini-bert-zh", "mini-gpt", "translator", "minilm-own"]
+    trained = ["minilm", "smollm2", "mini-bert", "mini-bert-zh", "mini-gpt", "translator", "minilm-own", "smollm2-own"]
     untrained = ["own-encoder", "own-decoder", "own-encoder-decoder"]
     assert [card.id for card in models.catalogue()] == [*trained, *untrained]
     assert minilm.card == models.catalogue()[0]
@@ -62,6 +64,14 @@ def test_the_catalogue_loads(minilm: LoadedModel, minilm_own: LoadedModel) -> No
         assert loaded.max_tokens == 512
         assert not loaded.network.training
         assert not any(parameter.requires_grad for parameter in loaded.network.parameters())
+
+
+def test_only_smollm2_can_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(package, "is_installed", lambda: False)
+    missing = [card.id for card in models.catalogue() if not is_installed(card.id)]
+    assert missing == ["smollm2", "smollm2-own"]
+    assert not is_installed("smollm2?scale=none")
+    assert is_installed("org/name")
 
 
 def test_a_local_folder(folder: Path) -> None:

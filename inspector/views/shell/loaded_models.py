@@ -13,6 +13,8 @@ from inspector.views.server import queue
 from inspector.views.shell import available_models, model_shelf, variants
 from inspector.views.shell.model_shelf import Facts, Fetched, limits, placement, shelf
 from inspector.views.shell.variants import base, changes, is_variant
+from models.limits import needs_for_weights
+from models.registry import is_installed
 from models.transformer import switches
 from models.transformer.config import TransformerConfig
 
@@ -34,7 +36,7 @@ def load(id: str) -> models.LoadedModel:
         return _remembered(id, _variant(id))
     fetched = shelf().fetched.get(id)
     if fetched is None:
-        expected, make = 0, partial(models.load, id, dtype=here.dtype, device=here.device)
+        expected, make = _checked_bytes(id), partial(models.load, id, dtype=here.dtype, device=here.device)
     else:
         stored = fetched.candidate.config.dtype
         expected, make = fetched.candidate.memory_bytes(here.torch_dtype(stored)), partial(_load, id, fetched)
@@ -42,6 +44,23 @@ def load(id: str) -> models.LoadedModel:
     with nullcontext() if weights.holds(key) else queue.loading("Loading the model"):
         loaded = weights.get(key, make, expected=expected)
     return _remembered(id, loaded)
+
+
+def is_at_hand(id: str) -> bool:
+    """Return True for a model of the catalogue that is installed and within the limit on memory; nothing is loaded."""
+    return is_installed(id) and _weight_bytes(id) <= limits().memory_bytes
+
+
+def _checked_bytes(id: str) -> int:
+    """Return the bytes that a model of the catalogue takes, 0 for a small one; ValueError over the limit."""
+    needed = _weight_bytes(id)
+    limits().check(available_models.name(id), needs_for_weights(placement().dtype, needed))
+    return needed
+
+
+def _weight_bytes(id: str) -> int:
+    parameters = available_models.card(id).parameters
+    return parameters * placement().torch_dtype(None).itemsize if parameters else 0
 
 
 def _load(id: str, fetched: Fetched) -> models.LoadedModel:

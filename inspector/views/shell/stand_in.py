@@ -21,7 +21,7 @@ import streamlit as st
 
 from inspector import examples
 from inspector.text import plain
-from inspector.views.shell import available_models, header, problems, session
+from inspector.views.shell import available_models, header, loaded_models, problems, session
 from inspector.wording import shell as words
 
 if TYPE_CHECKING:
@@ -48,12 +48,13 @@ def inspected(
 
     cannot: what the chosen model does not do, to follow its name: "guesses no hidden words", "does not write".
     can: whether a model can do what the page is for. instead: ids of models that can, the best first; the first
-    that has learned the text's script is taken, else the first. reads: what is shown is of the reader's text.
+    that is at hand and has learned the text's script is taken, else the first that is at hand. reads: what is shown is
+    of the reader's text.
     The reader's text stays. Where it is in a script that the stand-in did not learn the stand-in reads its own
     example, and the line says so; it does too where the text is the example that Headlight opened with.
     Where nothing can be read the page says why and stops, as with `session.inspected`.
     """
-    seen = session.inspected(lambda: _chosen_or_stand_in(can, instead))
+    seen = session.inspected(lambda: _chosen_or_stand_in(can, _at_hand(instead)))
     loaded = session.at_hand(seen, so="it cannot be run again")
     stands_in = seen.model != session.chosen_model()
     if stands_in:
@@ -71,13 +72,17 @@ def loaded(cannot: str, *, can: Callable[[models.LoadedModel], bool], instead: S
             model = session.chosen_model()
             found = None if model is None else session.load(model)
             if found is None or not can(found):
-                found = session.load(instead[0])
+                found = session.load(_at_hand(instead)[0])
     except ValueError as error:
         problems.show(str(error))
         st.stop()
     if found.card.id != model:
         _tell(cannot, found, reads=False)
     return found
+
+
+def _at_hand(instead: Sequence[str]) -> list[str]:
+    return [id for id in instead if loaded_models.is_at_hand(id)]
 
 
 def _chosen_or_stand_in(can: Callable[[models.LoadedModel], bool], instead: Sequence[str]) -> session.Inspected:

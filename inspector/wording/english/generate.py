@@ -35,10 +35,16 @@ COUNTED_READ = (
     "shapes (see Costs). Seconds are on the wall, and counting FLOPs beside them slows each step."
 )
 COUNTING = "Counting the model"
+_OF_SMOLLM2 = (
+    "This is a real language model, though a small one. It is right about what is often written, miscounts, and makes "
+    "up what it does not know."
+)
 LIMITS = {
     "translator": "This small translator knows short everyday sentences. Longer ones, names and numbers go wrong.",
     "mini-gpt": "This small model makes up stories in the manner of novels. Leave the last sentence open: after a full "
     "stop it may end at once.",
+    "smollm2": _OF_SMOLLM2,
+    "smollm2-own": _OF_SMOLLM2,
 }
 """What small models do not do well, by their ids."""
 DECODING_HELP = "greedy: the likeliest each time. sample: drawn by its probability."

@@ -52,7 +52,7 @@ def tree_of(decoder, width: int) -> tuple[BeamTree, list[int], float]:
     with torch.no_grad():
         ask = NextToken(decoder)
     text, best = beam_search(
-        ask, torch.tensor([[1]]), new_tokens=LONGEST, beams=width, end=END, length_penalty=0.6, watch=steps.append
+        ask, torch.tensor([[1]]), new_tokens=LONGEST, beams=width, ends=[END], length_penalty=0.6, watch=steps.append
     )
     return beams.grow(steps, beams=width, length_penalty=0.6, name=str), text[1:].tolist(), best
 
@@ -109,8 +109,8 @@ def test_watching_changes_nothing(decoder) -> None:
     with torch.no_grad():
         asks = [NextToken(decoder) for _ in range(2)]
     prompt, steps = torch.tensor([[1]]), []
-    alone = beam_search(asks[0], prompt, new_tokens=5, beams=3, end=END)
-    watched = beam_search(asks[1], prompt, new_tokens=5, beams=3, end=END, watch=steps.append)
+    alone = beam_search(asks[0], prompt, new_tokens=5, beams=3, ends=[END])
+    watched = beam_search(asks[1], prompt, new_tokens=5, beams=3, ends=[END], watch=steps.append)
     assert torch.equal(alone[0], watched[0])
     assert alone[1] == watched[1]
     assert steps

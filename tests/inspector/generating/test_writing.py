@@ -67,7 +67,7 @@ def test_a_row_of_the_finished_map_is_that_step(loaded: LoadedModel) -> None:
         with watch(calls[-1].append):
             return ask(ids, rows)
 
-    greedy(watched, torch.tensor([made.whole.ids[: made.begun]]), new_tokens=6, end=loaded.tokenizer.sep_token_id)
+    greedy(watched, torch.tensor([made.whole.ids[: made.begun]]), new_tokens=6, ends=[loaded.tokenizer.sep_token_id])
     assert len(calls) == len(made.steps)
     for step, seen in enumerate(calls):
         layers = {"decoder": 0, "cross": 0}

@@ -122,25 +122,26 @@ def test_greedy_takes_the_likeliest_and_stops_at_the_end():
     assert greedy(NextToken(model), prompt, new_tokens=10)[0].tolist() == expected
     end = expected[4]
     first = expected.index(end, 1)
-    assert greedy(NextToken(model), prompt, new_tokens=10, end=end)[0].tolist() == expected[: first + 1]
+    assert greedy(NextToken(model), prompt, new_tokens=10, ends=[end])[0].tolist() == expected[: first + 1]
+    never = next(token for token in range(len(expected) + 1) if token not in expected)
+    assert greedy(NextToken(model), prompt, new_tokens=10, ends=[never, end])[0].tolist() == expected[: first + 1]
 
 
 def test_texts_that_are_over_are_filled_up():
     model, prompts = model_of("decoder"), torch.tensor([[1], [2], [5]])
-    alone = [greedy(NextToken(model), prompt[None], new_tokens=12, end=7)[0].tolist() for prompt in prompts]
-    for text, together in zip(alone, greedy(NextToken(model), prompts, new_tokens=12, end=7).tolist(), strict=True):
+    alone = [greedy(NextToken(model), prompt[None], new_tokens=12, ends=[7])[0].tolist() for prompt in prompts]
+    for text, together in zip(alone, greedy(NextToken(model), prompts, new_tokens=12, ends=[7]).tolist(), strict=True):
         assert together[: len(text)] == text
         assert set(together[len(text) :]) <= {7}
 
 
-@pytest.mark.parametrize("end", [None, 3])
-def test_a_wide_beam_finds_the_best_of_all_texts(end):
+@pytest.mark.parametrize("ends", [(), (3,), (2, 3)])
+def test_a_wide_beam_finds_the_best_of_all_texts(ends):
     """Vocabulary 4, three tokens: all 64 texts scored one by one with the whole model."""
     model = model_of("decoder", vocabulary=4)
 
     def score(tokens):
-        if end in tokens:
-            tokens = tokens[: tokens.index(end) + 1]
+        tokens = tokens[: min((place + 1 for place, token in enumerate(tokens) if token in ends), default=3)]
         ids = torch.tensor([[1, *tokens]])
         with torch.no_grad():
             log_p = torch.log_softmax(model.logits(model(ids)), dim=-1)[0]
@@ -148,7 +149,7 @@ def test_a_wide_beam_finds_the_best_of_all_texts(end):
         return total / ((5 + len(tokens)) / 6) ** 0.6, tokens
 
     best, tokens = max(score(list(tokens)) for tokens in product(range(4), repeat=3))
-    found, value = beam_search(NextToken(model), torch.tensor([[1]]), new_tokens=3, beams=64, end=end)
+    found, value = beam_search(NextToken(model), torch.tensor([[1]]), new_tokens=3, beams=64, ends=ends)
     assert found[1:].tolist() == tokens
     assert_close(value, best, relative=1e-10)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 import models
+from inspector.memory.cache import SharedModels
 from inspector.views.shell import loaded_models, variants
 from models import registry
 from tests.inspector.views.page import explained, opened, said
@@ -38,6 +40,33 @@ def test_what_is_not_there_is_a_sentence(
     assert not app.exception
     assert sentence in said(app)
     assert app.text_area(key="text").value == f"Three cats and {value}."
+
+
+def test_a_large_model_is_held_to_the_memory_before_a_byte_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_MEMORY_BYTES", "500MB")
+    monkeypatch.setattr(models, "load", lambda *arguments, **named: pytest.fail("it was loaded"))
+    app = opened(model="smollm2", text="Four cats.")
+    assert not app.exception
+    assert "SmolLM2 needs memory for its weights in float32: 538 MB, and the limit here is 500 MB" in said(app)
+    assert "start Headlight with a larger HEADLIGHT_MEMORY_BYTES" in said(app)
+
+
+def test_room_is_made_for_a_large_model_which_all_visitors_share(
+    monkeypatch: pytest.MonkeyPatch, smollm2: models.LoadedModel
+) -> None:
+    """The copy that the tests share stands for what is read."""
+    monkeypatch.setattr(models, "load", lambda *arguments, **named: smollm2)
+    room: list[int] = []
+    usual = SharedModels.get
+
+    def asked(shared: SharedModels, key: Any, load: Any, *, expected: int = 0) -> models.LoadedModel:
+        room.append(expected)
+        return usual(shared, key, load, expected=expected)
+
+    monkeypatch.setattr(SharedModels, "get", asked)
+    first, second = (loaded_models.load("smollm2") for _ in range(2))
+    assert first is second
+    assert room == [4 * smollm2.card.parameters] * 2
 
 
 def test_a_batch_norm_takes_its_statistics_from_as_many_tokens_as_the_page_reads(

@@ -142,7 +142,7 @@ def test_a_model_opens_with_an_example_on_which_it_does_well_and_leaves_a_reader
 
 def test_untrained_models_come_last_and_say_so_over_the_picture() -> None:
     app = opened(model="own-encoder")
-    assert [name.startswith("Untrained") for name in app.selectbox(key="model").options] == [False] * 6 + [True] * 3
+    assert [name.startswith("Untrained") for name in app.selectbox(key="model").options] == [False] * 8 + [True] * 3
     assert any("Untrained" in text.value for text in app.main.markdown)  # a badge beside the open head's name
     turned(app, "Norms")
     assert any("random, so what it shows means nothing" in warning.value for warning in app.main.warning)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from streamlit.testing.v1 import AppTest
 
+import models
 from inspector import examples
+from inspector.views.shell import loaded_models
 from tests.inspector.views.page import pressed, said
 
 
@@ -72,3 +77,15 @@ def test_chinese_is_read_by_the_stand_in_that_learned_it() -> None:
     app = opened(model="minilm", text="我爱水课。")
     assert app.code[0].value == "mini-bert-zh | 我爱水课。 | True"
     assert "on your text." in said(app)
+
+
+@pytest.mark.parametrize("reason", ["its package is missing", "it takes more memory than is allowed"])
+def test_a_model_that_is_not_at_hand_stands_in_for_nothing(reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if reason == "its package is missing":
+        monkeypatch.setattr(loaded_models, "is_installed", lambda id: id != "mini-bert")
+    else:
+        cards = [replace(card, parameters=10**12 * (card.id == "mini-bert")) for card in models.catalogue()]
+        monkeypatch.setattr(models, "catalogue", lambda: cards)
+    app = opened(model="minilm", text="A cat.")
+    assert not app.error
+    assert app.code[0].value.startswith("mini-bert-zh | ")

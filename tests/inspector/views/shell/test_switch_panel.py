@@ -36,14 +36,14 @@ def test_two_sides_are_set_in_the_panel_and_stand_in_the_link() -> None:
     ids = ["mini-bert?scale=none", "mini-bert?shared_query_key=true"]
     assert ["".join(app.query_params[name]) for name in ("model", "b")] == ids
     titles = ["mini-BERT, A: scale none", "mini-BERT, B: W_Q = W_K on"]
-    assert app.selectbox(key="model").options[1:4] == ["mini-BERT, trained here", *titles]
+    assert app.selectbox(key="model").options[2:5] == ["mini-BERT, trained here", *titles]
     assert "Trained&#44; then changed&#58; scale none" in said(app)
     header, drawn = message(app, "head")
     weights = inspector.record(models.load(ids[0]), TEXT).attention(layer=header["layer"], head=header["head"])
     np.testing.assert_array_equal(drawn[: weights.size].reshape(weights.shape), weights)
     again = opened(model=ids[0], b=ids[1], text=TEXT)
     assert message(again, "head")[0] == header
-    assert again.selectbox(key="model").options[2:4] == titles
+    assert again.selectbox(key="model").options[3:5] == titles
     app.number_input(key="switches.A.heads").set_value(3).run()
     assert "Trained&#44; 17&#46;6 &#37; redrawn&#58; heads 3&#44; scale none" in said(app)
     pressed(app, "switches.reset.A")
