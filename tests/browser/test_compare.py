@@ -88,7 +88,7 @@ def test_two_panels_a_row_and_one_on_a_phone(page: Page, server: Any) -> None:
     assert b["x"] > a["x"] + a["width"]
     assert c["y"] > a["y"] + a["height"]
     page.set_viewport_size({"width": 390, "height": 844})
-    fill = page.get_by_role("button", name="Layers")
+    fill = page.locator(".st-key-fill")
     heads = page.locator(".hl-head")  # drawn anew for the narrow page
     until(page, lambda: all(width <= 390 for width in heads.evaluate_all("heads => heads.map((e) => e.offsetWidth)")))
     frame(page)

@@ -129,6 +129,8 @@ def test_grid_sorts_by_a_measure_and_shows_some_heads_alone(tab):
     assert tab.locator(".chip").evaluate_all("all => all.map((chip) => chip.tabIndex)") == [0, -1]
     tab.locator(".chip").first.focus()  # one stop of Tab for all chips, and arrow keys within
     tab.keyboard.press("ArrowRight")
+    expect(tab.get_by_role("button", name="spreads out")).to_be_focused()
+    tab.keyboard.press("ArrowLeft")
     expect(chip).to_be_focused()
     tab.keyboard.press("Enter")
     dimmed = "(cells) => cells.filter((cell) => !cell.classList.contains('dim')).map((cell) => cell.dataset.tag)"

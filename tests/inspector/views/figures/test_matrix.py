@@ -41,7 +41,8 @@ def test_a_page_sends_the_values_and_offers_files_lines_and_a_slide() -> None:
     (slide,) = (button for button in at.button if button.label == "Slide")
     slide.click().run()
     assert not at.exception
-    assert len(at.get("image")) == 1
+    (screen,) = (part for part in at.get("bidi_component") if part.proto.component_name == "headlight_slide")
+    assert "<svg" in screen.proto.json
 
 
 def test_a_picture_is_as_dark_as_the_page_that_offers_it(monkeypatch: pytest.MonkeyPatch) -> None:
