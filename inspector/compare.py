@@ -25,8 +25,9 @@ class Difference:
     queries, keys: those tokens. values: [queries, keys]. largest: of abs(a - b).
     The numbers below are means over queries. Entropy and divergence are of rows renormalised to the shared keys:
     jensen_shannon: the Jensen-Shannon divergence in nats (0 for equal rows, at most ln 2; Lin 1991).
-    spearman: the rank correlation of a row's cells, -1 .. 1 (Spearman 1904); equal weights share their mean rank. Rows
-        in which either map has one weight everywhere have no ranks and are left out; NaN where no row is left.
+    spearman: the rank correlation of a row's cells, -1 .. 1 (Spearman 1904), those left out that are 0 in both, as what
+        a causal mask hides; equal weights share their mean rank. Rows in which either map has one weight everywhere
+        have no ranks and are left out; NaN where no row is left.
     entropy_change: entropy -sum_j A ln A of a less that of b, nats.
     """
 
@@ -149,9 +150,14 @@ def _weights(trace: Trace, site: AttentionSite, shown: Arrangement | None, *, qu
 
 
 def _rank_correlation(a: Array, b: Array) -> np.ndarray:
-    """Pearson's correlation of the ranks of each row's cells; NaN where a row of either is constant."""
-    x, y = (pd.DataFrame(rows).rank(axis=1).to_numpy() for rows in (a, b))
-    x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
-    spread = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
-    correlation: np.ndarray = np.divide((x * y).sum(axis=1), spread, out=np.full(len(x), np.nan), where=spread > 0)
+    """Pearson's correlation of the ranks of each row's cells; NaN where a row of either is constant.
+
+    Cells that are 0 in both, such as what a causal mask hides, have no rank: they would agree in any two heads.
+    """
+    hidden = (a == 0) & (b == 0)
+    x, y = (np.ma.array(pd.DataFrame(np.where(hidden, np.nan, rows)).rank(axis=1), mask=hidden) for rows in (a, b))
+    x, y = (ranks - ranks.mean(axis=1, keepdims=True) for ranks in (x, y))
+    spread = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)).filled(0)
+    products = (x * y).sum(axis=1).filled(0)
+    correlation: np.ndarray = np.divide(products, spread, out=np.full(len(a), np.nan), where=spread > 0)
     return correlation

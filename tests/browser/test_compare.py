@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import rests, until, without_errors
+from tests.browser.conftest import rests, turn_to, until, visit, without_errors
 from tests.browser.drawing import frame
 
 WORDS = "/compare?b_model=mini-bert&text=Antidisestablishmentarianism+is+long."
@@ -96,3 +96,14 @@ def test_two_panels_a_row_and_one_on_a_phone(page: Page, server: Any) -> None:
     tops = [box["y"] for place in places if (box := place.bounding_box()) is not None]
     assert tops == sorted(tops)
     assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth") <= 1
+
+
+def test_the_address_holds_the_head_that_came_along_from_attention(page: Page, server: Any) -> None:
+    visit(page, server, "/?layer=3&head=1")
+    turn_to(page, "Compare")
+    expect(page.get_by_text("A: layer 3, head 1", exact=True)).to_be_visible()
+    for part in ("a_layer=3", "a_head=1", "b_layer=4", "b_head=1"):
+        expect(page).to_have_url(re.compile(part))
+    page.goto(page.url)
+    expect(page.get_by_text("A: layer 3, head 1", exact=True)).to_be_visible()
+    expect(page.get_by_text("B: layer 4, head 1", exact=True)).to_be_visible()

@@ -143,8 +143,14 @@ def key(name: str, setting: str) -> str:
 
 def opened_elsewhere(inspected: Inspected) -> tuple[int, int, int]:
     """(layer, head, call) that the Attention page shows: where this page begins."""
-    telling = heads.most_telling(overview.measures(inspected.trace))
-    return link.remembered("layer", telling[0]), link.remembered("head", telling[1]), link.remembered("call", 0)
+    layer, head, call = opened_anew(inspected)
+    return link.remembered("layer", layer), link.remembered("head", head), link.remembered("call", call)
+
+
+def opened_anew(inspected: Inspected) -> tuple[int, int, int]:
+    """(layer, head, call) that a first visit opens: what the link need not say."""
+    layer, head = heads.most_telling(overview.measures(inspected.trace))
+    return layer, head, 0
 
 
 # --- which panels ------------------------------------------------------------------------------------------------
@@ -288,7 +294,10 @@ def choose(
         problems.show(str(error))
         return None
     with chosen:
-        site, number = _place(name, trace, stream, opened, mean=mean)
+        anew = opened_anew(inspected)
+        if not mean:  # a head's field is bound to the address where it is drawn
+            _carry(name, trace.sites_of(stream), opened, anew=anew)
+        site, number = _place(name, trace, stream, anew, mean=mean)
     recording_notes.badge(model, trace)
     if text.strip():
         st.caption(wording.own_text(text=plain(_beginning(text)), name=name))
@@ -317,17 +326,32 @@ def _beginning(text: str) -> str:
     return line if len(line) <= LINE else f"{line[: LINE - 1]}…"
 
 
-def _place(
-    name: str, trace: Trace, stream: str, opened: tuple[int, int, int], *, mean: bool
-) -> tuple[AttentionSite, int | None]:
-    """Choose layer and head, None for the mean over heads.
-
-    At first those that are open, each panel a layer further, or a head where there is one layer.
-    """
-    sites = trace.sites_of(stream)
+def _first(name: str, sites: Sequence[AttentionSite], opened: tuple[int, int, int]) -> tuple[AttentionSite, int]:
+    """Give a panel's first layer and head: those that are open, a layer further for each panel, or else a head."""
     further, count = NAMES.index(name), sites[0].heads
-    first = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + further) % len(sites)]
-    number = min(opened[1], count - 1) if len(sites) > 1 else (opened[1] + further) % count
+    site = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + further) % len(sites)]
+    return site, min(opened[1], count - 1) if len(sites) > 1 else (opened[1] + further) % count
+
+
+def _carry(
+    name: str, sites: Sequence[AttentionSite], opened: tuple[int, int, int], *, anew: tuple[int, int, int]
+) -> None:
+    """Choose what is open elsewhere where the reader and the link chose nothing yet; the link then holds it."""
+    (site, number), (first, head) = (_first(name, sites, place) for place in (opened, anew))
+    for setting, value, default in (("layer", site.layer, first.layer), ("head", number, head)):
+        widget = key(name, setting)
+        if value != default and widget not in st.session_state and widget not in st.query_params:
+            st.session_state[widget] = value
+            st.query_params[widget] = str(value)
+
+
+def _place(
+    name: str, trace: Trace, stream: str, anew: tuple[int, int, int], *, mean: bool
+) -> tuple[AttentionSite, int | None]:
+    """Choose layer and head, None for the mean over heads; anew: what a first visit opens."""
+    sites = trace.sites_of(stream)
+    count = sites[0].heads
+    first, number = _first(name, sites, anew)
     site = controls.layer(sites, key(name, "layer"), default=first, call=key(name, "call"), width=NARROW)
     widget = key(name, "head")
     if not mean:

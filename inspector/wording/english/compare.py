@@ -12,8 +12,8 @@ ONE_HEAD = "This model has one head, so there is nothing to compare it with."
 DISTANCE = "distance in nats"
 DIVERGENCE_ABOUT = "Jensen-Shannon divergence of the rows over the shared keys, mean over queries; 0 to ln 2 = 0.693"
 RANK_ABOUT = (
-    "Spearman's rank correlation of the cells of each row, mean over queries, −1 to 1; equal "
-    "weights share their mean rank"
+    "Spearman's rank correlation of the cells of each row, those left out that are 0 in both (as behind a mask), mean "
+    "over queries, −1 to 1; equal weights share their mean rank"
 )
 LARGEST_ABOUT = "Largest difference of two weights, without its sign"
 NOTHING_LEFT = "Nothing is left over."
