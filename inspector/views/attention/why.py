@@ -167,7 +167,10 @@ def _equation(cell: Explanation) -> str:
         return rf"{score}, $\;A = \sigma(s) = \frac{{1}}{{1 + e^{{-s}}}} = {weight}$"
     total = r"\log\sum_j e^{s_j}" if cell.sink is None else r"\log(\sum_j e^{s_j} + e^{\mathrm{sink}})"
     less = f"- {_tex(cell.normaliser)}" if cell.normaliser >= 0 else f"+ {_tex(-cell.normaliser)}"
-    weight = rf"e^{{\,{_tex(cell.score)} {less}}} = {_tex(cell.weight)}"
+    both = (
+        rf"e^{{\,{_tex(cell.score)} {less}}} = e^{{\,{_tex(cell.score - cell.normaliser)}}}"  # whose digits tell more
+    )
+    weight = rf"{both} = {_tex(cell.weight)}"
     return rf"{score}, $\;A = e^{{\,s - {total}}} = {weight}$"
 
 

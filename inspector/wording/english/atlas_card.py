@@ -134,9 +134,13 @@ def opening_relation(
 
 
 def _does(measure: Measure, value: str) -> str:
-    """Say what a head does with a mean: "gives 98 % of its weight to the token before"."""
+    """Say what a head does with a mean: "gives 98 % of its weight to the token before".
+
+    Of what only some tokens have, such as an earlier copy, the mean is over these tokens.
+    """
     if measure.says.startswith("looks at "):
-        return f"gives {value} of its weight to {measure.says.removeprefix('looks at ')}"
+        some = ", if any" if measure.name in ("induction", "duplicate", "word") else ""
+        return f"gives {value} of its weight to {measure.says.removeprefix('looks at ')}{some}"
     return {
         "entropy": f"spreads its weight: the entropy of a row is {value}",
         "relative_entropy": f"spreads its weight to {value} of the most that a text's length allows",
