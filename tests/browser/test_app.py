@@ -20,7 +20,7 @@ import models
 from inspector import record
 from inspector.wording.english.pages import PURPOSES
 from models import LoadedModel
-from tests.browser.conftest import PAGES, lent, rests, turn_to, visit
+from tests.browser.conftest import PAGES, lent, rests, turn_to, until, visit
 from tests.browser.drawing import SAID, frame, point, tooltip
 from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, save
@@ -156,8 +156,9 @@ def test_the_menu_of_a_figure_stands_in_its_title_line_and_gives_way_to_the_slid
     popover.get_by_role("button", name="Slide", exact=True).click()
     whole = page.get_by_role("dialog").get_by_role("button", name="Full screen")
     whole.click()
-    page.wait_for_function("document.fullscreenElement")
+    until(page, lambda: page.evaluate("Boolean(document.fullscreenElement)"))  # a script as text is refused by the page
     page.evaluate("document.exitFullscreen()")
+    expect(whole).to_be_focused()
     expect(popover).to_have_count(0)
     files = page.get_by_role("dialog").get_by_role("button", name="PNG", exact=True).bounding_box()
     assert files is not None

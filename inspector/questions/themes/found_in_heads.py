@@ -715,8 +715,8 @@ SINKS = Question(
     116,
     asked=Both("Does the first token take much of the weight?", "第一个 token 会占去大量权重吗？"),
     claim=Both(
-        "The first token is an attention sink: heads give it much weight.",
-        "第一个 token 是注意力汇聚点（attention sink）：各头都给它很多权重。",
+        "The first token, such as BERT's [CLS], is an attention sink: heads give it much weight.",
+        "第一个 token（如 BERT 的 [CLS]）是注意力汇聚点（attention sink）：各头都给它很多权重。",
     ),
     parts=(
         ClaimPart(
