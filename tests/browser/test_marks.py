@@ -1,4 +1,4 @@
-"""What a page's sentence names, marked in charts, small maps and maps, and lit as the reader points at the sentence."""
+"""Marks of what a page's sentence names, in charts, small maps and maps, lit as the reader points at the sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was trained: on what, for how long, and what a single training does not prove."""
+"""A training run: on what, for how long, and what a single training does not prove."""
 
 from __future__ import annotations
 

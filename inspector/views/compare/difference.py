@@ -40,7 +40,7 @@ class PanelDifference:
 
     @cached_property
     def read(self) -> pairs.MapPair:
-        """How far the two maps differ, and where most."""
+        """The distance of the two maps, and the row in which it is largest."""
         width = max(panel.record.query.shape[-1] for panel in (self.a, self.b))
         return pairs.pair(*self.maps, queries=self.pairing.queries.a.read, keys=self.apart.keys, width=width)
 

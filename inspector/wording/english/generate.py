@@ -46,7 +46,7 @@ LIMITS = {
     "smollm2": _OF_SMOLLM2,
     "smollm2-own": _OF_SMOLLM2,
 }
-"""What small models do not do well, by their ids."""
+"""Limits of small models, by their ids."""
 DECODING_HELP = "greedy: the likeliest each time. sample: drawn by its probability."
 NEW_TOKENS_HELP = "A text ends earlier where the model writes its end token."
 TEMPERATURE_HELP = "Divides the scores: below 1 the likely tokens become likelier, above 1 the unlikely ones."

@@ -19,6 +19,8 @@ _MODELS = {
     "mini-BERT, trained here": "mini-BERT，本项目训练",
     "mini-BERT for Chinese": "中文 mini-BERT",
     "mini-GPT, trained here": "mini-GPT，本项目训练",
+    "SmolLM2, which writes": "SmolLM2-135M，真正的语言模型",
+    "SmolLM2 in the own Transformer": "自建 Transformer 中的 SmolLM2",
     "Untrained encoder": "未训练的编码器",
     "Untrained decoder": "未训练的解码器",
     "Untrained encoder-decoder": "未训练的编码器-解码器",

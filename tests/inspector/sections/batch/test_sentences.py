@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 
 from inspector import batches
@@ -13,6 +12,7 @@ from inspector.sections.batch.fills import drifting, filling
 from inspector.sections.batch.packed import packing
 from inspector.sections.batch.seen import Shown, seeing
 from inspector.wording.english import batch as words
+from tests.closeness import assert_close
 from tests.inspector.wording.said import NUMBER, PERCENT, TOKEN, is_number, is_percent
 from tests.models.own_models import own
 
@@ -118,7 +118,7 @@ def test_all_padding_is_one_column_with_its_whole_weight(layout: batches.Layout)
     assert len(shown.columns) == (~padded).sum() + 1
     assert shown.rows == [token for token, text in zip(seen.queries, real, strict=True) if text]
     assert shown.padding == (len(shown.columns) - 1 if layout == "right" else 0)
-    np.testing.assert_allclose(shown.weights.sum(axis=1), 1, rtol=1e-6)
+    assert_close(shown.weights.sum(axis=1), 1, relative=1e-6)
     assert shown.weights[:, shown.padding].mean() == pytest.approx(seen.to_padding, rel=1e-6)
     assert (shown.mask[:, shown.padding] == 0).all()
     row, column = shown.leaking

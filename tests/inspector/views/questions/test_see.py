@@ -23,7 +23,8 @@ def test_a_page_takes_the_state_that_a_question_leads_to(page: str, state: tuple
     app = opened(PAGES[page].title, **dict(state))
     assert not app.exception
     assert "The link asks for" not in said(app)
-    bound = app.session_state["link.bound"] if "link.bound" in app.session_state else {}
+    state = app.session_state
+    bound = state["link.bound"] if "link.bound" in state else {}  # noqa: SIM401 - AppTest's state has no get
     known = bound.get(page, set()) | set(app.session_state["link.parameters"])
     for choice in [*app.segmented_control, *app.selectbox, *app.radio]:
         if choice.key in dict(state) and choice.key != "section":  # whose bar has groups too
