@@ -288,9 +288,9 @@ def test_maps_scores_and_outputs_are_those_of_transformers(parity: Parity, measu
     outputs = float(np.abs(trace.output - parity.hidden).max())
     if loaded.predict is not None:
         outputs = max(outputs, float((loaded.predict(trace.hidden[None]) - parity.logits).abs().max()))
-    assert maps <= 2e-6  # of 1, in a stack of two layers
+    assert maps <= 1e-6
     assert outputs <= within(parity.family.name)
-    assert scores <= 2e-6
+    assert scores <= 1e-6
     measured[parity.family.name] = Row.of(parity.family, loaded, trace, (maps, outputs, scores))
 
 
