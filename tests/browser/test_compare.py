@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import rests, turn_to, until, visit, without_errors
-from tests.browser.drawing import frame
 
 WORDS = "/compare?b_model=mini-bert&text=Antidisestablishmentarianism+is+long."
 
@@ -91,7 +90,7 @@ def test_two_panels_a_row_and_one_on_a_phone(page: Page, server: Any) -> None:
     fill = page.locator(".st-key-fill")
     heads = page.locator(".hl-head")  # drawn anew for the narrow page
     until(page, lambda: all(width <= 390 for width in heads.evaluate_all("heads => heads.map((e) => e.offsetWidth)")))
-    frame(page)
+    rests(page)
     places = [fill, page.locator(".st-key-a_model"), heads.nth(0), page.locator(".st-key-b_model"), heads.nth(1)]
     tops = [box["y"] for place in places if (box := place.bounding_box()) is not None]
     assert tops == sorted(tops)

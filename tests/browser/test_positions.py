@@ -11,7 +11,7 @@ from tests.browser.conftest import SLOW, Server
 
 def test_another_order_changes_hidden_states_and_without_positions_it_does_not(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/positions?section=Does+it+matter")
-    told = page.get_by_text(re.compile(r"changes by .* of its length on average; with its positions taken away"))
+    told = page.get_by_text(re.compile(r"changes by .* of its length on average\. With its positions taken away"))
     for order, named in (("", "Read backwards"), ("Shuffled", "Read in a shuffled order")):
         if order:
             page.get_by_role("radio", name=order).click()

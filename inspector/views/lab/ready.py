@@ -16,7 +16,8 @@ from models.training.tiny.experiments import Experiment
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-_TOPIC, _EXPERIMENT = "lab_topic", "lab_experiment"  # of widgets; a link has the topic, and the settings
+_TOPIC = "lab_topic"  # in the link too, which has the settings beside it
+_EXPERIMENT = "lab_experiment"
 
 
 def choose(experiment: Experiment | None, *, topics: DeltaGenerator, listed: DeltaGenerator) -> Preset | None:

@@ -78,7 +78,15 @@ def test_old_keys_that_stay_and_that_move() -> None:
 
 
 def test_a_difference_of_0_stands_at_the_edge_with_its_number() -> None:
-    table = pd.DataFrame({"token": ["a", "b"], "cached": [0.0, 3e-6], "uncached": [1e-6, 0.0], "exact": [np.nan] * 2})
+    table = pd.DataFrame(
+        {
+            "position": [0, 1],
+            "token": ["a", "b"],
+            "cached": [0.0, 3e-6],
+            "uncached": [1e-6, 0.0],
+            "exact": [np.nan] * 2,
+        }
+    )
     found = stepwise.ForcedReading(table, size=1.0, flops=1, cache_bytes=8, dtype="float32")
     figure = forcing.differences(found)(mode="light")
     assert [line.name for line in figure.data[:2]] == ["with the cache, float32", "without, float32"]

@@ -23,9 +23,9 @@ def test_a_page_takes_the_state_that_a_question_leads_to(page: str, state: tuple
     app = opened(PAGES[page].title, **dict(state))
     assert not app.exception
     assert "The link asks for" not in said(app)
-    state = app.session_state
-    bound = state["link.bound"] if "link.bound" in state else {}  # noqa: SIM401 - AppTest's state has no get
-    known = bound.get(page, set()) | set(app.session_state["link.parameters"])
+    session = app.session_state
+    bound = session["link.bound"] if "link.bound" in session else {}  # noqa: SIM401 - AppTest's state has no get
+    known = bound.get(page, set()) | set(session["link.parameters"])
     for choice in [*app.segmented_control, *app.selectbox, *app.radio]:
         if choice.key in dict(state) and choice.key != "section":  # whose bar has groups too
             # Named as the page's own link names it: another name costs a step of Back.

@@ -6,37 +6,46 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inspector.sections import moved
+from inspector.sections.registry import PAGES
 from tests.inspector.views.page import message, opened, said
 
 CARRIED = {"model": "mini-gpt", "text": "He said that the old man was the first.", "layer": "1", "head": "3"}
-SHOWN = {  # of each move, by what its link says: the page's title, and words of the section that opens
-    "told": ("Scores", "Var(q · k) is "),
-    "Every head": ("Scores", "Var(q · k) is "),
-    "One head": ("Scores", "Layer 1, head 3: the scale 1/√d_k takes"),
-    "Importance": ("What if", "Leaving out `"),
+VALUES = {"measure": "Entropy", "beams": "3", "flops_of": "each step", "cache_counted": "true", "log_steps": "true"}
+"""What an old link says where a move takes any value."""
+SHOWN = {  # of each move, by the place that opens: the page's title, and words that stand there
+    "All heads": ("Scores", "Var(q · k) is "),
+    "This head": ("Scores", "Layer 1, head 3: the scale 1/√d_k takes"),
+    "Leave each out": ("What if", "Leaving out `"),
+    "Beam search": ("Generate", "Beam search as a tree"),
+    "KV cache": ("Generate", "Bytes in the cache after each step"),
+    "Loss": ("Training", "Loss, accuracy and gradient by step"),
+    "The table": ("Positions", "How far queries and keys are turned"),  # mini-GPT adds no table
     "One token changed": ("Tokens", "no token before it moves, for the mask is causal"),
-    "Long texts": ("Tokens", "with full attention's, and drop none."),
-    "The curves": ("Positions", "How far queries and keys are turned"),  # mini-GPT adds no table
+    "Ways to read a long text": ("Tokens", "with full attention's, and drop none."),
+    "usual": ("Atlas", "On texts"),
+    "strongest": ("Atlas", "On texts"),
+    "pairs": ("Atlas", "On texts"),
 }
 
 
-def followed(move: moved.Move) -> tuple[str, AppTest]:
-    old = {name: value for name, value in move.given.items() if value not in (moved.ANY, moved.NONE)}
-    measure = {name: "Entropy" for name, value in move.given.items() if value == moved.ANY}
-    titles = {"scores": "Scores", "positions": "Positions", "tokens": "Tokens", "batch": "Batch"}
-    return old.get("section", "told"), opened(titles[move.page], **CARRIED, **old, **measure)
+def followed(move: moved.Move) -> AppTest:
+    given = {name: VALUES[name] if value == moved.ANY else value for name, value in move.given.items()}
+    old = {name: value for name, value in given.items() if value != moved.NONE}
+    return opened(PAGES[move.page].title, **CARRIED, **old)
 
 
-@pytest.mark.parametrize("move", moved.MOVES)
+@pytest.mark.parametrize("move", moved.MOVES, ids=[", ".join(move.now.values()) for move in moved.MOVES])
 def test_an_old_link_opens_what_it_named(move: moved.Move) -> None:
-    section, app = followed(move)
-    title, words = SHOWN[section]
+    app = followed(move)
+    (place,) = move.now.values()
+    title, words = SHOWN[place]
     assert not app.exception
     assert app.title[0].value == title
     assert words in said(app)
     assert "The link asks for" not in said(app)
     assert {name: app.query_params[name] for name in CARRIED} == CARRIED
-    assert move.now.items() <= {name: app.query_params[name] for name in app.query_params}.items()
+    (name,) = move.now
+    assert place == (app.query_params[name] if name in app.query_params else app.session_state[name])
 
 
 def test_a_measure_without_a_section_is_drawn_of_all_heads() -> None:
