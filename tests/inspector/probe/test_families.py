@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -249,6 +250,17 @@ def within(name: str) -> float:
     return 5e-6 if name in SUMMED_OTHERWISE else 1e-6
 
 
+def nearer_to_float64(parity: Parity, where: dict[str, Any], weights: np.ndarray) -> bool:
+    """Return True where transformers' own map is farther from the one that it gives in float64 than `weights` is.
+
+    On some processors its float32 map alone is off by more than the bound (LongT5, behind four layers: 1.6e-6).
+    """
+    _, maps, *_ = run(copy.deepcopy(parity.network).double(), parity.trace, shape=parity.loaded.shape)
+    (exact,) = (exact for place, exact in replace(parity, maps=maps).where() if place == where)
+    (eager,) = (eager for place, eager in parity.where() if place == where)
+    return bool(np.abs(weights - exact).max() < np.abs(eager - exact).max())
+
+
 def softmax(scores: np.ndarray, beside: np.ndarray | float = -np.inf) -> np.ndarray:
     """Compute the softmax in float64; beside [H, Q]: a score that each row has beside those of its keys."""
     shares = np.exp(scores.astype(np.float64))
@@ -278,7 +290,9 @@ def test_maps_scores_and_outputs_are_those_of_transformers(parity: Parity, measu
     for where, expected in parity.where():
         weights = trace.attention(**where)
         assert weights.shape == expected.shape
-        maps = max(maps, float(np.abs(weights - expected).max()))
+        difference = float(np.abs(weights - expected).max())
+        assert difference <= 1e-6 or nearer_to_float64(parity, where, weights)
+        maps = max(maps, difference)
         beside = -np.inf if loaded.shape == "encoder-decoder" else sinks(parity, where["layer"])
         if parity.family.name == "pegasus_x" and where["stream"] == "encoder":  # what transformers gives global tokens
             left = expected.sum(axis=-1)
@@ -288,7 +302,6 @@ def test_maps_scores_and_outputs_are_those_of_transformers(parity: Parity, measu
     outputs = float(np.abs(trace.output - parity.hidden).max())
     if loaded.predict is not None:
         outputs = max(outputs, float((loaded.predict(trace.hidden[None]) - parity.logits).abs().max()))
-    assert maps <= 1e-6
     assert outputs <= within(parity.family.name)
     assert scores <= 1e-6
     measured[parity.family.name] = Row.of(parity.family, loaded, trace, (maps, outputs, scores))
