@@ -11,16 +11,18 @@ export class Matrix {
   constructor(header, data) {
     const { queries, keys, vmax, diverging, scale, first, quantity, rows, segments, parts, whole, beside, marked } = header;
     this.first = { query: first[0], key: first[1] }; // the first cell's place in the whole text
-    Object.assign(this, { queries, keys, vmax, diverging, scale, quantity, rows, segments, beside });
+    Object.assign(this, { queries, keys, vmax, diverging, scale, quantity, segments, beside });
     // Of a window of a long text the host says it: the tokens before the window count.
     this.ordinals = header.ordinals ?? { queries: ordinals(queries), keys: ordinals(keys) };
     this.size = queries.length * keys.length;
-    const numbers = (map) => new Float32Array(data.buffer, data.byteOffset + 4 * map * this.size, this.size);
-    this.values = numbers(0);
-    this.parts = parts.map((part, at) => ({ ...part, values: numbers(at + 1) })); // the heads whose mean `values` is
+    let end = 0; // of the bytes that are read
+    const next = (count) => new Float32Array(data.buffer, data.byteOffset + (end += 4 * count) - 4 * count, count);
+    this.values = next(this.size);
+    this.parts = parts.map((part) => ({ ...part, values: next(this.size) })); // the heads whose mean `values` is
+    this.rows = rows && { ...rows, entropy: next(queries.length), offset: next(queries.length) };
     const [query, key] = marked ?? [];
     this.marked = marked ? { query: query ?? undefined, key } : null; // what the page's sentence names, cell or column
-    this.whole = whole && { ...whole, picture: data.subarray(4 * (1 + parts.length) * this.size) };
+    this.whole = whole && { ...whole, picture: data.subarray(end) };
   }
 
   at(query, key) {
@@ -141,7 +143,7 @@ export class Matrix {
   aboutRow(query, value) {
     if (!this.rows) return [];
     const spread = this.entropy(query);
-    if (!this.rows.offset) return [spread];
+    if (!this.hasScore(query)) return [spread];
     if (value === 0) return [["masked, or its score is too low for a weight"], spread];
     return [["score ", { value: number(this.score(query, value), DIGITS) }, " before softmax"], spread];
   }
@@ -149,8 +151,12 @@ export class Matrix {
   exactRow(query, value) {
     if (!this.rows) return [];
     const entropy = `entropy ${number(this.rows.entropy[query], 4)}`;
-    if (!this.rows.offset || value === 0) return [entropy];
+    if (!this.hasScore(query) || value === 0) return [entropy];
     return [`score ${number(this.score(query, value), value < FULL ? 2 : 5)}`, entropy];
+  }
+
+  hasScore(query) {
+    return !Number.isNaN(this.rows.offset[query]);
   }
 
   /** A weight's score: ln(weight) + offset of its row. */

@@ -193,11 +193,20 @@ class HeadMessage:
         stops(self._scale, odd=self.diverging)
 
     def to_bytes(self) -> bytes:
-        """Pack the message."""
-        maps = np.stack(
-            [np.asarray(weights, np.float32) for weights in (self.weights, *(part.weights for part in self.parts))]
-        )
-        return pack(self.header, maps) + (self.whole.picture.tobytes() if self.whole else b"")
+        """Pack the message: the header, the numbers, and the picture of the whole map where there is one."""
+        return pack(self.header, self.numbers) + (self.whole.picture.tobytes() if self.whole else b"")
+
+    @property
+    def numbers(self) -> NDArray[np.float32]:
+        """The maps, float32 [Q T] each, and behind them of each query's whole row its entropy and offset, [Q] each.
+
+        The offsets are NaN where the scores cannot be computed from the weights.
+        """
+        maps = [self.weights, *(part.weights for part in self.parts)]
+        rows: list[Sequence[float]] = []
+        if self.rows:
+            rows = [self.rows.entropy, self.rows.offset or np.full(len(self.queries), np.nan).tolist()]
+        return np.concatenate([np.asarray(values, np.float32).ravel() for values in (*maps, *rows)])
 
     @property
     def header(self) -> dict[str, Any]:
@@ -216,7 +225,7 @@ class HeadMessage:
             "first": list(self.first),
             "linked": asdict(self.linked) if self.linked else None,
             "quantity": self.quantity,
-            "rows": _rows(self.rows) if self.rows else None,
+            "rows": {"keys": self.rows.keys} if self.rows else None,
             "segments": asdict(self.segments) if self.segments else None,
             "options": asdict(self.options) if self.options else None,
             "parts": _parts(self.parts),
@@ -268,23 +277,23 @@ class HeadMessage:
 
 MOST_BYTES = 4 * 2**20
 """Bytes of the maps of all heads, at most, for a file or a page that holds them all."""
-ALONE = ("layer", "head", "title", "vmax", "rows")
+ALONE = ("layer", "head", "title", "vmax")
 """The entries of a message's header that differ from head to head in a view."""
 
 
 def every(messages: Iterable[HeadMessage]) -> bytes:
-    """Pack the maps [N, Q, T] of all heads of a view, and what of each message's header is the head's alone.
+    """Pack the numbers of all heads of a view, and what of each message's header is the head's alone.
 
     Another head then opens in the browser, in the place of the one whose message the view was drawn from. The messages
     share their view, tokens and look; none is marked, for the page's sentence is still that of the head before.
     """
-    heads, maps, view = [], [], ""
+    heads, numbers, view = [], [], ""
     for message in messages:
         header = message.header
         heads.append({name: header[name] for name in ALONE})
-        maps.append(np.asarray(message.weights, np.float32))
+        numbers.append(message.numbers)
         view = message.view
-    return pack({"view": view, "heads": heads}, np.stack(maps))
+    return pack({"view": view, "heads": heads}, np.stack(numbers))
 
 
 def _numbered(labels: Sequence[str]) -> list[str]:
@@ -296,9 +305,3 @@ def _parts(parts: Sequence[ColouredHead]) -> list[dict[str, Any]]:
     """Return the names and colours of several heads as the header holds them."""
     colours = [dict(zip(theme.HEADS, pair, strict=True)) for pair in zip(*theme.HEADS.values(), strict=True)]
     return [{"name": part.name, "colours": colours[at]} for at, part in enumerate(parts)]
-
-
-def _rows(rows: RowStatistics) -> dict[str, int | list[float] | None]:
-    """Return the numbers of rows as the header holds them, to a millionth of a nat: more than is printed."""
-    offset = None if rows.offset is None else [round(number, 6) for number in rows.offset]
-    return {"keys": rows.keys, "entropy": [round(number, 6) for number in rows.entropy], "offset": offset}

@@ -53,8 +53,8 @@ test("a number is printed with the fewest digits that read back as the same floa
 });
 
 test("a cell tells its score, ln(weight) + offset, its rank and the entropy of the row", () => {
-  const rows = { keys: 3, entropy: [0.5623, 0.6931], offset: [2, 1] };
-  const made = matrix([[0, 0.25, 0.75, 0.5, 0.5, 0]], { rows, first: [10, 20] });
+  const numbers = [[0, 0.25, 0.75, 0.5, 0.5, 0], [0.5623, 0.6931], [2, 1]]; // the map, entropies, offsets
+  const made = matrix(numbers, { rows: { keys: 3 }, first: [10, 20] });
   assert.deepEqual(said(made.describe({ query: 0, key: 1 })), [
     "query 10 the → key 21 cat",
     "weight 0.250, rank 2 of 3 in its row",
@@ -63,8 +63,13 @@ test("a cell tells its score, ln(weight) + offset, its rank and the entropy of t
     `exactly 0.25 · score ${(Math.log(0.25) + 2).toPrecision(5)} · entropy 0.5623`,
   ]);
   assert.match(said(made.describe({ query: 1, key: 2 }))[2], /^masked, or its score is too low/);
-  const part = matrix([[0, 0.25, 0.75, 0.5, 0.5, 0]], { rows: { ...rows, keys: 900 } });
+  const part = matrix(numbers, { rows: { keys: 900 } });
   assert.match(said(part.describe({ query: 0, key: 1 }))[1], /rank 2 of 3 in sight$/);
+  const coarse = matrix([...numbers.slice(0, 2), [NaN, NaN]], { rows: { keys: 3 } });
+  assert.deepEqual(said(coarse.describe({ query: 0, key: 1 })).slice(2), [
+    "entropy of the row 0.562 nats",
+    "exactly 0.25 · entropy 0.5623",
+  ]);
 });
 
 test("a query tells where it attends most, a key from where it gets most", () => {
@@ -83,7 +88,7 @@ test("printed are the five strongest, by size, from a twentieth of vmax on", () 
 test("the maps of several heads and the picture of the whole follow the mean", () => {
   const maps = [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12], [13, 14, 15, 16, 17, 18]];
   const header = { parts: [{ name: "head 1" }, { name: "head 2" }], whole: { queries: 9, keys: 9, rows: 1, cols: 2 } };
-  const made = matrix(maps, header, [200, 100]);
+  const made = matrix([...maps, [1, 2, 3, 4]], { ...header, rows: { keys: 3 } }, [200, 100]);
   assert.deepEqual(made.parts.map(({ values }) => [...values]), maps.slice(1));
   assert.deepEqual([...made.whole.picture], [200, 100]);
   assert.match(said(made.describe({ query: 1, key: 2 })).join("|"), /\|head 1 12.0\|head 2 18.0/);

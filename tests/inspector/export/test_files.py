@@ -82,18 +82,21 @@ def test_html_holds_the_head_the_grid_and_the_other_heads(trace: Trace, tmp_path
     export.write(trace, tmp_path / "map.html", layer=3, head=7)
     page = (tmp_path / "map.html").read_text(encoding="utf-8")
     ((header, data),) = messages(page, "head")
-    np.testing.assert_array_equal(np.frombuffer(data, "<f4"), trace.attention(layer=3, head=7).ravel())
+    weights = trace.attention(layer=3, head=7)  # behind them the numbers of rows
+    np.testing.assert_array_equal(np.frombuffer(data, "<f4")[: weights.size], weights.ravel())
     assert (header["layer"], header["head"]) == (3, 7)
     assert header["queries"] == list(trace.tokens)
     ((grid, _),) = messages(page, "grid")
     assert (grid["layers"], grid["heads"], grid["selected"]) == (6, 12, [3, 7])
     ((header, data),) = messages(page, "every")
-    maps = np.frombuffer(data, "<f4").reshape(-1, len(trace.tokens), len(trace.tokens))
+    size = len(trace.tokens)
+    numbers = np.frombuffer(data, "<f4").reshape(-1, size * (size + 2))  # map, entropies, offsets
+    maps, offsets = numbers[:, : size * size].reshape(-1, size, size), numbers[:, -size:]
     assert [(entry["layer"], entry["head"]) for entry in header["heads"]] == [divmod(at, 12) for at in range(72)]
-    for entry, weights in zip(header["heads"], maps, strict=True):
+    for entry, weights, offset in zip(header["heads"], maps, offsets, strict=True):
         where = {"layer": entry["layer"], "head": entry["head"]}
         np.testing.assert_array_equal(weights, trace.attention(**where))
-        told = np.log(weights.astype(np.float64)) + np.array(entry["rows"]["offset"])[:, None]
+        told = np.log(weights.astype(np.float64)) + offset[:, None]
         assert_close(told, trace.scores(**where), relative=1e-5)
 
 
