@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Server, redrawn, rests, without_errors
+from tests.browser.drawing import frame
 
 PATH = "/scores?model=mini-bert&section=Queries+and+keys&text=The+cat+sat+on+the+mat."
 NUMBER = r"(\d[\d.e−-]*\d|\d)"
@@ -57,6 +58,8 @@ def test_tied_queries_and_keys_make_scores_symmetric_and_weights_not(page: Page,
     boxes = panel.bounding_box(), page.get_by_test_id("stMain").bounding_box()
     assert all(boxes)
     assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]  # it covers nothing of the page
+    tied.scroll_into_view_if_needed()  # first, for the list closes where the click itself has to scroll
+    frame(page)
     tied.click()
     with redrawn(page):
         page.get_by_role("option", name="on", exact=True).click()
