@@ -130,7 +130,7 @@ def test_a_signed_map_has_the_diverging_scale_and_any_other_the_sequential_scale
 
 
 def test_the_bytes_are_those_of_before():
-    """The digests were taken of the function that HeadMessage replaced (head_bytes at a0541a1), without rows' numbers."""
+    """The digests were taken of the function that HeadMessage replaced (head_bytes, a0541a1), without rows' numbers."""
     weights = np.arange(12, dtype=np.float32).reshape(3, 4) / np.float32(12)
     texts = {"queries": ["[CLS]", "ü😀", "</script>"], "keys": ["a", "b", "", "\ud800"]}
     assert digest(HeadMessage(weights, **texts).to_bytes()) == "81367664c0f8d089"
