@@ -1,8 +1,8 @@
 """A model at work as a writer: token by token, with the candidates at each step; a part of the probe.
 
-Every step is decoded for real, with a KV cache and, where that is asked for, without. The attention of all steps comes from one
-recording of the finished text: in a causal model row i of the map is what the newest token attended to at its step,
-because no later token changes an earlier one.
+Every step is decoded for real, with a KV cache and, where that is asked for, without. The attention of all steps comes
+from one recording of the finished text: in a causal model row i of the map is what the newest token attended to at its
+step, because no later token changes an earlier one.
 """
 
 from __future__ import annotations

@@ -104,8 +104,8 @@ class Subject:
     tells models of one id apart. cache: (key, make) -> what make gives, made once for the key. progress: words -> a
     context that takes (done, total). narrow: the host has the width of a phone. measured: key -> what the reader had
     measured, None where nothing was. load: gives another model by its id. at_hand: whether a model of the list can be
-    loaded here. beside: the same text in a model that is set beside this one, None where none is. stacked: the host's columns stand below each other. opened: an atlas of the
-    model, None for the first at hand.
+    loaded here. beside: the same text in a model that is set beside this one, None where none is. stacked: the host's
+    columns stand below each other. opened: an atlas of the model, None for the first at hand.
     """
 
     recording: Trace | None

@@ -82,9 +82,7 @@ NEW_TOKEN = "new token"
 
 TAKE_ITS_EXAMPLE = "Take its example"
 AS_DIALOGUE = "As a dialogue"
-DIALOGUE_HELP = (
-    "Your text becomes a question in the template that the model was trained on: who speaks, a text, and a mark behind it."
-)
+DIALOGUE_HELP = "Your text becomes a question in the template that the model was trained on, which says who speaks."
 
 
 def not_its_example(*, model: str) -> str:

@@ -38,7 +38,9 @@ def test_a_question_becomes_a_dialogue(smollm2_installed: None) -> None:
     assert seen["before"][0] == seen["before"][-3] == "<|im_start|>"
     assert seen["hidden"] + len(seen["before"]) == 37
     assert "Paris" in seen["text"] + seen["rest"]
-    assert "It reads a dialogue, marks included: system (22 tokens), user (11 tokens), assistant (3 tokens)." in said(app)
+    assert "It reads a dialogue, marks included: system (22 tokens), user (11 tokens), assistant (3 tokens)." in said(
+        app
+    )
     app.selectbox(key="example").select("A dialogue").run()
     assert text_so_far(app) == seen
     assert not [toggle for toggle in app.toggle if toggle.key == "dialogue"]
