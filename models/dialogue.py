@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from models.tokenizers import token_id
@@ -52,7 +53,7 @@ def turns(tokenizer: Any, ids: Sequence[int]) -> tuple[Turn, ...]:
         return ()
     starts = [place for place, id in enumerate(ids) if id == opens]
     spoken = []
-    for start, following in zip(starts, [*starts[1:], len(ids)], strict=True):
+    for start, following in pairwise([*starts, len(ids)]):
         end = next((place for place in range(start, following) if ids[place] == closes), None)
         role, _, _ = tokenizer.decode(list(ids[start + 1 : end or following])).partition("\n")
         spoken.append(Turn(role, start, following if end is None else end + 1, closed=end is not None))
