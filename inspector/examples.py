@@ -4,6 +4,7 @@
 from inspector import examples
 
 examples.of("mini-gpt")  # '"I am very glad to see you," said'
+examples.offered("smollm2")["Who gets it?"]  # 'When Mary and John went to the store, John gave a drink to'
 examples.reads("mini-gpt", "我昨天买了一本新书。")  # False: it has learned English
 ```
 """
@@ -29,6 +30,17 @@ EXAMPLES = {
     "Facts": "Paris is the capital of France, and Rome is the capital of",  # smollm2 goes on with Italy
     "In Chinese": "我昨天买了一本新书。",
 }
+_OF_SMOLLM2 = {
+    "Who gets it?": "When Mary and John went to the store, John gave a drink to",
+    "An opposite": "The opposite of hot is",
+    "A language": "Anna is from Spain and speaks Spanish. Pierre is from France and speaks",
+    "A line of code": "def add(a, b):\n    return",
+    "A dialogue": (
+        "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
+        "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n"
+    ),
+}
+_MORE = {"smollm2": _OF_SMOLLM2, "smollm2-own": _OF_SMOLLM2}
 PAIRS = {"Two sentences": "It is too big."}
 FIRST = EXAMPLES["Who was tired?"]
 _OF_MODEL = {
@@ -46,6 +58,16 @@ def of(model: str) -> str:
     return _OF_MODEL.get(model.partition("?")[0], FIRST)
 
 
+def offered(model: str) -> dict[str, str]:
+    """Return the examples for a model by their names, those that it alone does well first."""
+    return {**_MORE.get(model.partition("?")[0], {}), **EXAMPLES}
+
+
+def is_of(model: str, text: str) -> bool:
+    """Return True if a text is an example that is meant for the model."""
+    return text == of(model) or text in _MORE.get(model.partition("?")[0], {}).values()
+
+
 def of_link(model: str) -> str:
     """Return the text that a link without a text means: FIRST, but Chinese for the model that reads no English."""
     return of(model) if model.partition("?")[0] == "mini-bert-zh" else FIRST
@@ -53,7 +75,7 @@ def of_link(model: str) -> str:
 
 def untouched(text: str) -> bool:
     """Return True if a text is such an example: no reader wrote it, so another model may open with its own."""
-    return text in (FIRST, *_OF_MODEL.values())
+    return text in (FIRST, *_OF_MODEL.values(), *_OF_SMOLLM2.values())
 
 
 def reads(model: str, text: str) -> bool:

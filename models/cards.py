@@ -97,6 +97,8 @@ UNTRAINED: dict[Shape, Card] = {
         trained=False,
     ),
 }
+WRITERS = (SMOLLM2.id, MINI_GPT.id, TRANSLATOR.id)
+"""The trained models that write, the best first; the first is not everywhere (see `registry.is_installed`)."""
 
 
 def catalogue() -> tuple[Card, ...]:

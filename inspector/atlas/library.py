@@ -23,7 +23,7 @@ from models import LoadedModel, settings
 
 SHIPPED = Path(__file__).parent / "shipped"
 VARIABLE = "HEADLIGHT_ATLASES"
-SAME_WEIGHTS = {"minilm-own": "minilm"}
+SAME_WEIGHTS = {"minilm-own": "minilm", "smollm2-own": "smollm2"}
 """Models that are another one's weights in the project's own Transformer, and whose maps are equal to 1e-5."""
 _MOST = 200  # folders of readers' that are looked into
 _KEY = re.compile(r"key-[\w-]{22}", re.ASCII)

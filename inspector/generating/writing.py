@@ -1,8 +1,8 @@
 """A model at work as a writer: token by token, with the candidates at each step; a part of the probe.
 
-Every step is decoded for real, once with a KV cache and once without. The attention of all steps comes from one
-recording of the finished text: in a causal model row i of the map is what the newest token attended to at its step,
-because no later token changes an earlier one.
+Every step is decoded for real, with a KV cache and, where that is asked for, without. The attention of all steps comes
+from one recording of the finished text: in a causal model row i of the map is what the newest token attended to at its
+step, because no later token changes an earlier one.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class WrittenText:
     steps: N of them; trace: of the finished text, whose query rows from `begun` - 1 on are the steps'; begun: how many
     tokens were there before the first new one; texts: what was written after each step; whole: all that was decoded.
     uncached: the new ids as decoded without the cache, uncached_flops: the decoder's matrix products in each step, and
-    uncached_seconds: their times.
+    uncached_seconds: their times; all empty where nothing was decoded without it.
     source: how many tokens an encoder-decoder read. off: the largest difference between a chosen token's probability as
     it was written and in the recording of the whole text, which the maps come from; all but 0 unless a model computes a
     text otherwise than its steps.
@@ -99,7 +99,7 @@ class WrittenText:
 
     @property
     def same_without_cache(self) -> bool:
-        """True if the tokens are the same with and without the cache."""
+        """True if the tokens were decoded without the cache too, and are the same."""
         return self.ids == self.uncached
 
     @property
@@ -115,6 +115,7 @@ class WrittenText:
         seconds_uncached.
 
         Without the cache a text may end earlier, where rounding decides between two tokens: its FLOPs are NaN then.
+        Where nothing was decoded without it, its columns are left out.
         """
         rows = []
         for number, step in enumerate(self.steps, start=1):
@@ -135,12 +136,14 @@ class WrittenText:
                 }
             rows.append({**row, "cache_bytes": step.cache_bytes})
         table = pd.DataFrame(rows)
-        cached = [step.flops for step in self.steps]
-        for name, flops in (("cached", cached), ("uncached", self.uncached_flops[: len(cached)])):
-            table[f"flops_{name}"] = pd.Series(flops)
-            table[f"total_{name}"] = pd.Series(list(accumulate(flops)))
-        table["seconds_cached"] = [step.seconds for step in self.steps]
-        table["seconds_uncached"] = pd.Series(self.uncached_seconds[: len(cached)], dtype=float)
+        ways = [("cached", [step.flops for step in self.steps], [step.seconds for step in self.steps])]
+        if self.uncached:
+            ways.append(("uncached", list(self.uncached_flops), list(self.uncached_seconds)))
+        for name, flops, _ in ways:
+            table[f"flops_{name}"] = pd.Series(flops[: len(table)])
+            table[f"total_{name}"] = pd.Series(list(accumulate(flops[: len(table)])))
+        for name, _, seconds in ways:
+            table[f"seconds_{name}"] = pd.Series(seconds[: len(table)], dtype=float)
         return table
 
 
@@ -173,12 +176,19 @@ def why_not(loaded: LoadedModel) -> str:
 
 @torch.inference_mode()
 def write(
-    loaded: LoadedModel, text: str, *, how: Decoding | None = None, new_tokens: int = 40, watch: Watch | None = None
+    loaded: LoadedModel,
+    text: str,
+    *,
+    how: Decoding | None = None,
+    new_tokens: int = 40,
+    uncached: bool = True,
+    watch: Watch | None = None,
 ) -> WrittenText:
     """Write at most `new_tokens` with the KV cache, again without it, and record the attention of the result.
 
-    A model of transformers writes what its own `generate` writes, by the rules of its generation_config. watch is
-    called with the number of tokens decoded so far, of both runs.
+    A model of transformers writes what its own `generate` writes, by the rules of its generation_config. uncached:
+    False leaves out the run without the cache, which reads the whole text again at every step. watch is called with
+    the number of tokens decoded so far, of both runs.
 
     Raises ValueError as `prompt`, for a number of tokens that is not 1 to the room, or a bad way to draw.
     """
@@ -189,7 +199,7 @@ def write(
     if how.sampled:
         how.check()
     steps = list[WrittenToken]()
-    uncached = list[tuple[int, int, float]]()  # token, FLOPs and seconds; all logits would be [N, V]
+    again = list[tuple[int, int, float]]()  # token, FLOPs and seconds; all logits would be [N, V]
     begin, since = torch.tensor([given.encoding.ids]), perf_counter()
 
     def seen(step: DecodedStep) -> None:
@@ -198,19 +208,20 @@ def write(
         tell()
 
     def seen_uncached(step: DecodedStep) -> None:
-        uncached.append((step.token, step.flops, perf_counter() - since))
+        again.append((step.token, step.flops, perf_counter() - since))
         tell()
 
     def tell() -> None:
         nonlocal since
         if watch is not None:
-            watch(len(steps) + len(uncached))
+            watch(len(steps) + len(again))
         since = perf_counter()
 
     runner = loaded.runner
     ids: list[int] = runner.decode(begin, how, new_tokens=new_tokens, watch=seen)[0].tolist()
     since = perf_counter()
-    runner.decode(begin, how, new_tokens=new_tokens, watch=seen_uncached, cached=False)
+    if uncached:
+        runner.decode(begin, how, new_tokens=new_tokens, watch=seen_uncached, cached=False)
     start = len(ids) - len(steps)
     whole = from_ids(loaded.tokenizer, ids)
     read, predicts = whole.without_last(), whole.tokens[1:]
@@ -227,9 +238,9 @@ def write(
             for count in range(1, len(steps) + 1)
         ),
         ended=ids[-1] in runner.ends,
-        uncached=tuple(token for token, *_ in uncached),
-        uncached_flops=tuple(flops for _, flops, _ in uncached),
-        uncached_seconds=tuple(seconds for *_, seconds in uncached),
+        uncached=tuple(token for token, *_ in again),
+        uncached_flops=tuple(flops for _, flops, _ in again),
+        uncached_seconds=tuple(seconds for *_, seconds in again),
         off=_off(loaded, trace, steps),
         source=len(given.encoding) if translates else None,
     )

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from models.registry import is_installed
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -101,9 +103,9 @@ class Subject:
     recording: None where sizes alone are given. loaded: None where the model of a saved trace is not at hand. version:
     tells models of one id apart. cache: (key, make) -> what make gives, made once for the key. progress: words -> a
     context that takes (done, total). narrow: the host has the width of a phone. measured: key -> what the reader had
-    measured, None where nothing was. load: gives another model by its id. beside: the same text in a model that is set
-    beside this one, None where none is. stacked: the host's columns stand below each other. opened: an atlas of the
-    model, None for the first at hand.
+    measured, None where nothing was. load: gives another model by its id. at_hand: whether a model of the list can be
+    loaded here. beside: the same text in a model that is set beside this one, None where none is. stacked: the host's
+    columns stand below each other. opened: an atlas of the model, None for the first at hand.
     """
 
     recording: Trace | None
@@ -116,6 +118,7 @@ class Subject:
     given: Configuration | None = None
     measured: Callable[[Hashable], Any] = lambda key: None
     load: Callable[[str], models.LoadedModel] = load
+    at_hand: Callable[[str], bool] = is_installed
     beside: Subject | None = None
     stacked: bool = False
     opened: Atlas | None = None
@@ -181,6 +184,10 @@ class Subject:
     def code(self) -> str:
         """The Python lines that load the model and record the text."""
         return f"{recorded(self.trace)}\n"
+
+    def first_at_hand(self, ids: Sequence[str]) -> str:
+        """Return the first of the models that can be loaded here."""
+        return next(id for id in ids if self.at_hand(id))
 
     def with_model(self, model: str) -> Subject:
         """Return the same recording beside another model, for what reads its tokens anew."""

@@ -48,6 +48,7 @@ from inspector.views.shell import (
     caching,
     controls,
     link,
+    loaded_models,
     measuring,
     pages,
     problems,
@@ -174,7 +175,7 @@ def of_model(need: Need) -> Subject:
 
 def of_course(need: Need | None) -> Subject:
     """Make the subject of a course, which is the same whatever the reader's text."""
-    return Subject(None, cache=caching.cached, load=session.load)
+    return Subject(None, cache=caching.cached, load=session.load, at_hand=loaded_models.is_at_hand)
 
 
 def _is_course(section: Section, page: registry.Sections) -> bool:

@@ -20,7 +20,11 @@ class WrittenText extends View {
     this.box.classList.toggle("playing", data.playing);
     this.box.style.setProperty("--newest", data.colour);
     const hadFocus = this.list.contains(this.root.getRootNode().activeElement);
-    const begun = data.before.map((token) => this.chip("span", token, "begun"));
+    const begun = data.before.flatMap((token, at) => {
+      const role = element("span", "role");
+      role.textContent = data.roles[at];
+      return data.roles[at] ? [role, this.chip("span", token, "begun")] : [this.chip("span", token, "begun")];
+    });
     if (data.hidden) begun.unshift(this.chip("span", `… ${data.hidden} more`, "begun"));
     this.buttons = data.tokens.map((token, index) => {
       const button = this.chip("button", token, index < data.step ? "" : "rest");
@@ -53,9 +57,9 @@ class WrittenText extends View {
   }
 }
 
-/** Draws { text, rest, before, hidden, tokens, notes, step, playing, colour } into `root`, in place if it was drawn there
+/** Draws { text, rest, before, roles, hidden, tokens, notes, step, playing, colour } into `root`, in place if it was drawn there
  * before; emit("step", n) on a choice. text: as it reads up to the step, and rest: how it goes on; before: tokens that
- * the model began from, `hidden` more stand before them; tokens: all that were written, a step each, counted from 1;
+ * the model began from, `hidden` more stand before them; roles: who speaks from each of these on, "" where it goes on; tokens: all that were written, a step each, counted from 1;
  * notes: a line for each; step: the newest; playing: what comes later keeps its place and is not seen; colour: of the
  * newest token. */
 export const draw = drawing(WrittenText);

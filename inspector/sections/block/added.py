@@ -14,6 +14,7 @@ from inspector.sections.picks import Token
 from inspector.sections.section import Block, Figure, Mark, Note, Row, Section, Sentence, Table
 from inspector.text import plain
 from inspector.wording import block as words
+from models.cards import WRITERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +58,7 @@ def _alike(subject: Subject, table: pd.DataFrame, code: str) -> Figure | Note:
 
 def _moves(subject: Subject, code: str) -> Section | Note:
     if subject.model.predict is None:
-        return Note(words.NO_HEAD, words.MOVES)
+        return Note(words.no_head(writer=subject.first_at_hand(WRITERS)), words.MOVES)
     if subject.stream != ("decoder" if "decoder" in inside.streams(subject) else "encoder"):
         return Note(words.OTHER_STREAM, words.MOVES)
     return replace(MOVES, answer=partial(_moved, code=code))

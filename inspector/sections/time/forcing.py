@@ -27,6 +27,7 @@ from inspector.sections.section import (
 from inspector.sections.time import steps
 from inspector.text import number, plain
 from inspector.wording import time as wording
+from models.cards import WRITERS
 
 if TYPE_CHECKING:
     from inspector.sections.subject import Subject
@@ -102,5 +103,5 @@ SECTION = Section(
     needs_model=True,
     waits=words.READING,
     parts=(MORE,),
-    need=Need(words.CANNOT, lambda loaded: loaded.write is not None, steps.WRITERS),
+    need=Need(words.CANNOT, lambda loaded: loaded.write is not None, WRITERS),
 )

@@ -33,6 +33,7 @@ from inspector.stepwise.old_keys import ROUNDING
 from inspector.text import plain
 from inspector.wording import generate
 from inspector.wording import time as wording
+from models.cards import WRITERS
 from models.transformer.config import TransformerConfig
 from models.transformer.switches import id_of
 
@@ -177,7 +178,7 @@ def _reads(subject: Subject) -> Iterator[Block]:
     """Yield what each step of a cached run reads, and what a cache would save in training."""
     loaded = subject.model
     if problem := stepwise.why_not(loaded):
-        id = steps.WRITERS[0]
+        id = subject.first_at_hand(WRITERS)
         whole = examples.reads(id, subject.trace.text)
         subject = subject.in_model(id, subject.trace.text if whole else examples.of(id))
         writer = names.name(subject.model)

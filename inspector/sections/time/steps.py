@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import models
     from inspector.sections.subject import Subject
 
-WRITERS = ("mini-gpt", "translator")  # in place of a model that does not write, the best first
 MOST = 128  # tokens
 WORK = 2e11  # weights times tokens: a quarter of a minute or so on one core
 

@@ -27,7 +27,7 @@ from inspector.views.figures import chart, matrix
 from inspector.views.shell import appearance, available_models, caching, controls, link, map_words, readings, sentence
 from inspector.views.shell.player import Player
 from inspector.wording import generate as wording
-from models import formatting
+from models import dialogue, formatting
 from models.loaded import Shape
 
 if TYPE_CHECKING:
@@ -60,13 +60,22 @@ def draw(made: WrittenText, *, model: LoadedModel, said: str, python: str) -> No
     )
     player.load(made.trace.key)
     limits = wording.LIMITS.get(model.card.id, "") if model.card.trained else ""
-    about = " ".join(filter(None, (said, limits)))
-    player.panel(_panel)(player, made, table, about, python, model.shape)
+    turns = dialogue.turns(model.tokenizer, made.whole.ids[: made.begun])
+    about = " ".join(filter(None, (said, wording.in_turns(turns), limits)))
+    player.panel(_panel)(player, made, table, about, python, model.shape, turns)
     with st.expander(wording.ALL_STEPS):
         readings.table(table, name="steps", height=320)
 
 
-def _panel(player: Player, made: WrittenText, table: pd.DataFrame, about: str, python: str, shape: Shape) -> None:
+def _panel(
+    player: Player,
+    made: WrittenText,
+    table: pd.DataFrame,
+    about: str,
+    python: str,
+    shape: Shape,
+    turns: Sequence[dialogue.Turn],
+) -> None:
     step = player.seen()
     opening = st.container()
     streams = ["decoder", *(["cross"] if shape == "encoder-decoder" else [])]
@@ -74,7 +83,7 @@ def _panel(player: Player, made: WrittenText, table: pd.DataFrame, about: str, p
     with places.controls:
         site, head = _controls(player, made, step)
     with places.text:
-        _text(player, made, step)
+        _text(player, made, step, turns)
     with places.candidates:
         _candidates(made, step, python=python)
     look = None
@@ -132,7 +141,7 @@ def _options(made: WrittenText) -> tuple[AttentionSite, int | None]:
 # --- what is seen of a step --------------------------------------------------------------------------------------
 
 
-def _text(player: Player, made: WrittenText, step: int) -> None:
+def _text(player: Player, made: WrittenText, step: int, turns: Sequence[dialogue.Turn]) -> None:
     if made.source is not None:
         st.text(wording.source(text=formatting.shortened(made.trace.text, MOST_SHOWN)))
     tokens = [done.chosen.token for done in made.steps]
@@ -142,6 +151,7 @@ def _text(player: Player, made: WrittenText, step: int) -> None:
         text,
         rest=whole[len(text) :] if whole.startswith(text) else "",
         before=made.whole.tokens[: made.begun],
+        roles={turn.start: turn.role for turn in turns},
         tokens=tokens,
         notes=[f"step {number}, probability {p}" for number, p in enumerate(probabilities, start=1)],
         step=step,

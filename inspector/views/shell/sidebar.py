@@ -52,8 +52,8 @@ def draw(page: Page, *, text_in_page: bool) -> ExpanderContainer | None:
             other = _model(disabled=opened, switches=page.reads)
         if page.reads and not text_in_page:
             _text_to_read(height=140, label="Inspect")
-            if not opened and examples.untouched(st.session_state["text"]):
-                st.caption(wording.EXAMPLE)
+            if not opened:
+                _about_example(st.session_state["model"], st.session_state["text"])
         if page.reads:
             _text_beside(available_models.card(st.session_state["model"]))
         if page.reads or opened:
@@ -113,7 +113,7 @@ def _text_to_read(*, height: int, label: str) -> None:
         st.button(label, type="primary", width=84, disabled=opened, on_click=progress.go_on)
         st.selectbox(
             "Examples",
-            list(examples.EXAMPLES),
+            list(examples.offered(st.session_state["model"])),
             index=None,
             placeholder="Examples",
             label_visibility="collapsed",
@@ -121,6 +121,15 @@ def _text_to_read(*, height: int, label: str) -> None:
             on_change=_take_example,
             disabled=opened,
         )
+
+
+def _about_example(model: str, text: str) -> None:
+    """Say that nobody wrote the text, and how far the model is right about it."""
+    names = [name for name, example in examples.offered(model).items() if example == text]
+    if names and examples.is_of(model, text) and names[0] in wording.LIMITS_OF_EXAMPLES:
+        st.caption(wording.LIMITS_OF_EXAMPLES[names[0]])
+    if examples.untouched(text):
+        st.caption(wording.EXAMPLE)
 
 
 def _text_beside(card: models.Card) -> None:
@@ -146,7 +155,8 @@ def _take_models_example() -> None:
 def _take_example() -> None:
     name = st.session_state["example"]
     if name is not None:
-        st.session_state["text"], st.session_state["pair"] = examples.EXAMPLES[name], examples.PAIRS.get(name, "")
+        offered = examples.offered(st.session_state["model"])
+        st.session_state["text"], st.session_state["pair"] = offered[name], examples.PAIRS.get(name, "")
         st.session_state["example"] = None  # so that the same example can be taken again
 
 

@@ -170,12 +170,16 @@ MEANS = (
     "that the stream uses already; a negative one takes away from what is there."
 )
 ONE_TOKEN = "A text of one token has no two to compare."
-NO_HEAD = "This model has no head that predicts tokens, so there is no prediction to move: try mini-gpt."
 OTHER_STREAM = "The head reads the decoder's stream."
 LENS = (
     "The head is asked after each part, through the model's own end: the logit lens (nostalgebraist 2020). Over "
     "a bar stands what it finds likeliest there."
 )
+
+
+def no_head(*, writer: str) -> str:
+    """Say that a model predicts nothing; writer: the id of a model that does."""
+    return f"This model has no head that predicts tokens, so there is no prediction to move: try {writer}."
 
 
 def prediction(guess: str) -> str:

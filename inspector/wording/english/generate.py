@@ -9,9 +9,12 @@ from inspector.text import number, quantity, signed, token
 from inspector.wording.english.phrases import ordinal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from inspector.generating.beams import BeamGain
+    from models.dialogue import Turn
 
 _SURE, _LIKELY = 0.9, 0.5
 _TORN = 0.25  # probability of each of two, below which others come near them too
@@ -78,11 +81,21 @@ NEW_TOKEN = "new token"
 
 
 TAKE_ITS_EXAMPLE = "Take its example"
+AS_DIALOGUE = "As a dialogue"
+DIALOGUE_HELP = "Your text becomes a question in the template that the model was trained on, which says who speaks."
 
 
 def not_its_example(*, model: str) -> str:
     """Say that a model has an example that it does better; model: its name as Markdown."""
     return f"**{model}** has an example of its own that it does better."
+
+
+def in_turns(turns: Sequence[Turn]) -> str:
+    """Say who speaks in what the model reads; nothing where it is no dialogue."""
+    if not turns:
+        return ""
+    counted = [f"{turn.role or 'nobody'} ({turn.stop - turn.start} tokens)" for turn in turns]
+    return f"It reads a dialogue, marks included: {', '.join(counted)}."
 
 
 def step(reading: StepReading) -> str:
@@ -182,9 +195,9 @@ def sampled(*, most: int, seed: int) -> str:
     return f"Sampled: each token drawn by its probability, {most} at most, seed {seed}."
 
 
-def decoded(*, done: int) -> str:
-    """Say how many tokens were decoded so far."""
-    return f"{done} tokens decoded, with the cache and then without"
+def decoded(*, done: int, uncached: bool) -> str:
+    """Say how many tokens were decoded so far; uncached: without the cache too."""
+    return f"{done} tokens decoded{', with the cache and then without' if uncached else ''}"
 
 
 def searched(*, done: int, width: int) -> str:

@@ -14,6 +14,16 @@ OWN_EXAMPLE = ", on its own example"
 REMOVE_FIRST = "Remove the saved trace in the sidebar first."
 FOR_ALL = "For all pages; your text stays."
 EXAMPLE = "An example: another model brings its own. A text of yours stays."
+LIMITS_OF_EXAMPLES = {
+    "Facts": "It goes on with Italy. What is seldom written, it makes up as fluently.",
+    "Who gets it?": "It goes on with Mary. On What if, swap the second John for Mary: now it is John. It follows "
+    "names, and loses them in longer stories.",
+    "An opposite": "It goes on with cold. Asked as a riddle, such as hot is to cold as big is to, it fails.",
+    "A language": "It goes on with French. Other countries go as well, though less surely.",
+    "A line of code": "It goes on with a + b. Longer programs go wrong, and it runs nothing.",
+    "A dialogue": "The template that it was trained on. It answers what is well known, and reasons badly.",
+}
+"""By the names of examples: how far the model that they are for is right."""
 READING = "Reading the text"
 LOADING = "Loading the model"
 NOTHING_TO_READ = "The text is empty. Type or paste a sentence, or take this one:"

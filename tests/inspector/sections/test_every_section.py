@@ -74,7 +74,7 @@ def subject_of(name: str) -> Subject:
     if shape := SUBJECTS[name].get("shape"):
         return Subject(None, given=Configuration.of_shape(shape, tokens=300))
     model = loaded(MODELS.get(name, name))
-    return Subject(inspector.record(model, **SUBJECTS[name]), model)
+    return Subject(inspector.record(model, **SUBJECTS[name]), model, load=loaded)
 
 
 def faults(path: str, section: Section, subject: Subject) -> Iterator[str]:

@@ -23,7 +23,7 @@ BOARDS = {
     "d_model further hide words sqrt own_scale difference heads_of heads_pair with_lines",
     "What if": "part token word ask drop mask_layer mask_call mask_head whole several by hide words sqrt stream "
     "with_lines left_at left_head layer call head",
-    "Generate": "section step decoding temperature top_k top_p seed new_tokens flops_of cache_counted beams "
+    "Generate": "section step dialogue decoding temperature top_k top_p seed new_tokens flops_of cache_counted beams "
     "gen_layer gen_head gen_mean",
     "Questions": "q lang theme search path path_words",
     "Lab": " ".join(

@@ -63,6 +63,22 @@ def test_it_knows_the_capital_of_france(smollm2: LoadedModel) -> None:
 
 
 @torch.no_grad()
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (examples.offered("smollm2")["Who gets it?"], " Mary"),
+        ("When Mary and John went to the store, Mary gave a drink to", " John"),
+        (examples.offered("smollm2")["An opposite"], " cold"),
+        ("Hot is to cold as big is to", " big"),  # it fails, as the example says
+        (examples.offered("smollm2")["A language"], " French"),
+        (examples.offered("smollm2")["A line of code"], " a"),
+    ],
+)
+def test_its_examples_and_their_limits(text: str, expected: str, smollm2: LoadedModel) -> None:
+    assert smollm2.generate(text, new_tokens=1) == expected
+
+
+@torch.no_grad()
 def test_logits_and_every_map(smollm2: LoadedModel, eager: Any) -> None:
     trace = record(smollm2, TEXT)
     out = eager(torch.tensor([trace.encoding.ids]), output_attentions=True)

@@ -1,16 +1,63 @@
-"""The Generate page with a real model that writes."""
+"""Pages with a real model that writes: what it writes, as a dialogue, and in place of a model that writes nothing."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from tests.inspector.views.page import opened, said
+from streamlit.testing.v1 import AppTest
+
+from inspector import examples
+from inspector.wording import shell as words
+from tests.inspector.views.page import opened, pressed, said, section_opened, sentence, turned
+
+
+def text_so_far(app: AppTest) -> dict[str, Any]:
+    """Give what the row of tokens was sent."""
+    assert not app.exception
+    assert not app.error
+    row = next(e.proto for e in app.get("bidi_component") if e.proto.component_name.endswith("written"))
+    sent: dict[str, Any] = json.loads(row.json)
+    return sent
 
 
 def test_it_writes_paris(smollm2_installed: None) -> None:
     app = opened("Generate", model="smollm2", text="The capital of France is", new_tokens="6")
-    assert not app.exception
-    assert not app.error
-    written = next(e.proto for e in app.get("bidi_component") if e.proto.component_name.endswith("written"))
-    assert json.loads(written.json)["tokens"][0] == "ĠParis"
+    assert text_so_far(app)["tokens"][0] == "ĠParis"
     assert "It is right about what is often written" in said(app)
+
+
+def test_a_question_becomes_a_dialogue(smollm2_installed: None) -> None:
+    """By the toggle, and the same written out: nothing is put into the template twice."""
+    question = "What is the capital of France?"
+    app = opened("Generate", model="smollm2", text=question, new_tokens="8")
+    assert "It reads a dialogue" not in said(app)
+    app.toggle(key="dialogue").set_value(True).run()
+    seen = text_so_far(app)
+    assert [role for role in seen["roles"] if role] == ["user", "assistant"]
+    assert seen["before"][0] == seen["before"][-4] == "<|im_start|>"  # of the assistant: ass, istant, a line break
+    assert seen["hidden"] + len(seen["before"]) == 37
+    assert "Paris" in seen["text"] + seen["rest"]
+    turns = "system (20 tokens), user (11 tokens), assistant (4 tokens)"
+    assert f"It reads a dialogue, marks included: {turns}." in said(app)
+    app.selectbox(key="example").select("A dialogue").run()
+    assert text_so_far(app) == seen
+    assert not [toggle for toggle in app.toggle if toggle.key == "dialogue"]
+    assert words.LIMITS_OF_EXAMPLES["A dialogue"] in said(app)
+    assert "has an example of its own" not in said(app)
+
+
+def test_it_stands_in_where_it_is_installed(smollm2_installed: None) -> None:
+    app = opened("Generate", new_tokens="4")
+    assert "**MiniLM** does not write, so you see **SmolLM2**, on its own example." in said(app)
+    assert text_so_far(app)["tokens"][0] == "ĠItaly"
+    app.session_state["reads"] = True  # a part that is asked once it is open
+    turned(app, "Time")
+    section_opened(app, "Teacher forcing")
+    assert "SmolLM2's logits differ by" in sentence(app)
+    section_opened(app, "Old keys and queries")
+    assert "so the steps are **SmolLM2**'s, on your text" in said(app)
+    turned(app, "Generate")
+    pressed(app, "choose stand-in")
+    assert app.selectbox(key="model").value == "smollm2"
+    assert app.text_area(key="text").value == examples.of("smollm2")
