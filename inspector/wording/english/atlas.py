@@ -69,6 +69,11 @@ def grid(*, heads: int, counts: Mapping[str, int]) -> str:
     return f"{none} half of its weight to one kind of token, on average."
 
 
+def this_head(texts: int) -> str:
+    """Name the way to the open head's card."""
+    return f"This head over {count_of(texts, 'text')}"
+
+
 def few(texts: int) -> str:
     """Say that few texts tell little."""
     return f"Few texts ({texts:,}): on others the same heads may do otherwise."
