@@ -27,6 +27,7 @@ SHARE_FOUND = "share found"
 ALL_HEADS, LAYERS, MOSTLY = "All heads in numbers", "Layers", "What a head mostly does"
 NO_HEAD_LEFT = "No head is left: take a filter away."
 FOR_PANDAS, ALL_SCORES = "the same for pandas and DuckDB", "every relation's scores"
+HEADS_CSV, HEADS_PARQUET, RELATIONS_CSV = "Heads, CSV", "Heads, Parquet", "Relations, CSV"
 BUILD = "Build one of your own texts"
 _GIVES = {**GIVES, "confidence": "to each query's strongest key"}
 
