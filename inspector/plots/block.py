@@ -136,8 +136,9 @@ def _lines(steps: Sequence[LayerStep], placed: Sequence[Box], *, step: int) -> l
                 ends = [box for box in own if box.along == right]
                 for start in starts:
                     for end in ends:
-                        there = end.number <= step
-                        found.append((((start.along, start.across), (end.along, end.across)), there))
+                        there, corner = end.number <= step, (end.along, start.across)
+                        found.append((((start.along, start.across), corner), there))
+                        found.append(((corner, (end.along, end.across)), there))
             ended = own[-1].number <= step and b.number <= step
             found.append((((columns[-1], side), (b.along, side)), ended))
             found.append((((b.along, side), (b.along, 0.0)), ended))

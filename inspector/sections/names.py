@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import models
 from inspector.wording import switches as words
 from models import failures
 from models.transformer import switches
-
-if TYPE_CHECKING:
-    import models
 
 
 def under(loaded: models.LoadedModel) -> tuple[str, dict[str, Any], int]:
@@ -23,6 +21,12 @@ def name(loaded: models.LoadedModel) -> str:
     """Name a model within a sentence, with its changed switches; the name is a stranger's, and no Markdown yet."""
     changed = under(loaded)[1]
     return words.under(base_name(loaded), changed) if changed else base_name(loaded)
+
+
+def named(id: str) -> str:
+    """Name a model of the catalogue, which need not be loaded, within a sentence; the id of any other."""
+    titles = {card.id: card.title for card in models.catalogue()}
+    return titles.get(id, id).partition(",")[0]
 
 
 def base_name(loaded: models.LoadedModel) -> str:

@@ -119,3 +119,13 @@ def test_marks_stand_upright_and_a_phone_needs_no_scrolling(tab):
     classes = "(labels) => labels.map((label) => [label.textContent, label.className])"
     turned = {text for text, name in tab.locator(".top .label").evaluate_all(classes) if name != "label"}
     assert turned == {"because", "of"}
+
+
+def test_a_token_that_stands_more_than_once_says_which_of_its_like_it_is(tab):
+    tokens = ("the", "cat", "and", "the", "dog")
+    panel = Panel(np.eye(5, dtype=np.float32), rows=tokens, columns=tokens)
+    show(tab, "matrix", MatrixMessage((panel,), row_title="query", column_title="key").to_bytes())
+    for edge in (".left .label", ".top .label"):
+        assert tab.locator(edge).all_inner_texts() == ["the 1st", "cat", "and", "the 2nd", "dog"]
+        cut = "(labels) => labels.some((label) => label.scrollWidth > label.clientWidth)"
+        assert not tab.locator(edge).evaluate_all(cut)

@@ -1,8 +1,9 @@
 // A matrix as a heatmap, or two of the same make side by side: the cell under the pointer is named in both.
-import { Floating, View, clamp, drawing, element, fillToken, makePalette } from "../shared.js";
-import { fit, paint, plain, readTheme, sizeCanvas, unpack } from "../shared.js";
+import { Floating, View, clamp, drawing, element, fillToken, fit, makePalette } from "../shared.js";
+import { paint, readTheme, sizeCanvas, unpack } from "../shared.js";
 import { ColourBar } from "../head/colourbar.js";
 import { Matrix } from "../head/matrix.js";
+import { fillNamed, ordinals, spelled } from "../head/names.js";
 import { LONGEST, brief, columnLabels, rowRoom, rowStep, spell } from "./labels.js";
 
 const BESIDE = 620; // pixels of the container from which two plots stand side by side
@@ -96,10 +97,11 @@ class Plot {
   }
 
   label(labels, step, cell, edge, longest, turns = []) {
+    const nth = ordinals(labels);
     return labels.flatMap((label, index) => {
       if (index % step) return [];
       const made = element("div", "label");
-      fillToken(made, label);
+      fillNamed(made, label, nth[index]);
       made.dataset.index = index;
       const at = (index + 0.5) * cell;
       made.style[edge] = `${at}px`;
@@ -244,7 +246,10 @@ class MatrixView extends View {
   frame(width, font) {
     const context = (this.measure ??= document.createElement("canvas").getContext("2d"));
     context.font = `12px ${font}`;
-    const widths = (labels) => labels.map((label) => context.measureText(plain(label)).width);
+    const widths = (labels) => {
+      const nth = ordinals(labels);
+      return labels.map((label, index) => context.measureText(spelled(label, nth[index])).width);
+    };
     const side = Math.max(34, ...this.plots.map(({ rows }) => rowRoom(widths(rows), width)));
     const fitted = (beyond) => {
       const cells = this.plots.map(({ rows, columns }) =>

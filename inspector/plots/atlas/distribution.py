@@ -58,7 +58,7 @@ def histogram(found: MeasureDistribution, *, title: str, mode: Mode = "light") -
         template=theme.template(mode),
         title={"text": title, "subtitle": {"text": subtitle}},
         xaxis={
-            "title": {"text": f"{_QUANTITY[unit]} in a text (root scale: small ones have more room)"},
+            "title": {"text": f"{_QUANTITY[unit]} in a text<br>(root scale: small ones have more room)"},
             "tickvals": np.sqrt(ticks),
             "ticktext": [written(tick, unit).removesuffix(f" {unit}") if tick else "0" for tick in ticks],
             "range": [roots[first] - 0.3 * (roots[1] - roots[0]), roots[last] + 0.3 * (roots[1] - roots[0])],

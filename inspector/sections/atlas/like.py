@@ -9,6 +9,7 @@ from inspector.atlas import library
 from inspector.atlas.opened import open_atlas
 from inspector.atlas.reading import likeness
 from inspector.sections.atlas import card
+from inspector.sections.names import named
 from inspector.sections.picks import Switch
 from inspector.sections.section import Block, Choice, Choices, Note, Paragraph, Section
 from inspector.wording import atlas as of_atlas
@@ -34,13 +35,13 @@ def answer(subject: Subject, *, atlas_everywhere: bool, place: int) -> Iterator[
     yield Choices(tuple(_choice(every, row.model, row.place, row.distance) for row in rows.itertuples()))
     yield Paragraph(f":small[:gray[{words.LIKE}]]", help=words.LIKE_MEANS)
     if atlas_everywhere:
-        yield Note(words.other_corpora({one.manifest.model: one.manifest.corpus for one in every}))
+        yield Note(words.other_corpora({named(one.manifest.model): one.manifest.corpus for one in every}))
 
 
 def _choice(every: list[Atlas], model: int, place: int, distance: float) -> Choice:
     name = of_atlas.name(every[model], place)
     if model:
-        return Choice("", words.like(name, distance=distance, model=every[model].manifest.model))
+        return Choice("", words.like(name, distance=distance, model=named(every[model].manifest.model)))
     return Choice(f"like {place}", words.like(name, distance=distance), card.site(every[0], place))
 
 

@@ -38,11 +38,11 @@ def answer(
     yield Note(words.listed_heads(len(chosen), of=len(own)))
     yield Table("atlas", chosen[list(columns)].dropna(axis=1, how="all"), folded=False, height=320)
     files = [
-        File("atlas-heads.csv", lambda mode: means, words.all_numbers(len(MEASURES))),
-        File("atlas-heads.parquet", lambda mode: means, words.FOR_PANDAS),
+        File("atlas-heads.csv", lambda mode: means, words.all_numbers(len(MEASURES)), words.HEADS_CSV),
+        File("atlas-heads.parquet", lambda mode: means, words.FOR_PANDAS, words.HEADS_PARQUET),
     ]
     if scores is not None:
-        files.append(File("atlas-relations.csv", lambda mode: scores, words.ALL_SCORES))
+        files.append(File("atlas-relations.csv", lambda mode: scores, words.ALL_SCORES, words.RELATIONS_CSV))
     yield Files(tuple(files))
 
 

@@ -40,10 +40,10 @@ def answer(subject: Subject) -> Iterator[Block]:
         yield _vectors(subject, vectors, at)
     if found.compares:
         first, *others = found.waves_first
-        yield Row((DIMENSIONS, _waves(subject, found, first)))
-        lengths = (_lengths(found), Note(words.ABOUT_COLOURS))
-        yield from (Row((tuple(_table(subject, found, name) for name in others), lengths)),) if others else lengths
-        yield Row((_wavelengths(subject, found), _alike(subject, found)))
+        yield Row(((DIMENSIONS, _wavelengths(subject, found)), _waves(subject, found, first)))
+        tables = tuple(_table(subject, found, name) for name in others)
+        below = (_alike(subject, found), _lengths(found), Note(words.ABOUT_COLOURS))
+        yield from (Row((tables, below)),) if tables else below
 
 
 def _turns(subject: Subject, rotation: positional.Rotation, at: int) -> Row:

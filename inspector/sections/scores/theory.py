@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,10 +38,6 @@ def answer(subject: Subject, *, theory_keys: int, theory_seed: int, theory_entri
         ("score theory", keys, entries, seed, widths),
         lambda: theory.drawn(keys=keys, entries=entries, seed=seed, widths=widths),
     )
-    itself = subject.of_all(
-        ("score theory itself", keys, seed),
-        lambda: {width: theory.itself(keys=keys, width=width, seed=seed) for width in ITSELF},
-    )
     yield Sentence(moves(table, own=own), ("d_k", "softmax Jacobian"))
     code = (
         f"import inspector\n\ntable = inspector.scores.theory.drawn(\n    keys={keys}, entries={entries!r}, "
@@ -63,10 +61,21 @@ def answer(subject: Subject, *, theory_keys: int, theory_seed: int, theory_entri
     )
     yield first
     yield Note(f"{examples(table, keys=keys)} {words.NORMS}")
-    yield Paragraph(phrases.bullets(claims(table, entries=entries, itself=itself)))
-    yield second
+    yield replace(MORE, answer=partial(_more, table=table, keys=keys, seed=seed, entries=entries, charts=second))
     yield Table("score-theory", table)
     yield EXAMPLE
+
+
+def _more(
+    subject: Subject, *, table: pd.DataFrame, keys: int, seed: int, entries: Entries, charts: Row
+) -> Iterator[Block]:
+    """Yield what else the curves settle, and the variance and the tails behind it."""
+    itself = subject.of_all(
+        ("score theory itself", keys, seed),
+        lambda: {width: theory.itself(keys=keys, width=width, seed=seed) for width in ITSELF},
+    )
+    yield Paragraph(phrases.bullets(claims(table, entries=entries, itself=itself)))
+    yield charts
 
 
 def _curves(table: pd.DataFrame, quantity: str, *, entries: Entries, own: Sequence[int]) -> Chart:
@@ -190,6 +199,7 @@ EXAMPLE = Section(
     ),
     about="course",
 )
+MORE = Section("theory_more", words.MORE, _more, about="course", folded=True)
 SECTION = Section(
     "theory",
     scores.THEORY,
@@ -199,5 +209,5 @@ SECTION = Section(
         Count("theory_seed", words.SEED, lambda subject: 9999, lambda subject: 0),
         Option("theory_entries", words.ENTRIES_ASKED, lambda subject: words.ENTRIES),
     ),
-    parts=(EXAMPLE,),
+    parts=(MORE, EXAMPLE),
 )

@@ -1,4 +1,4 @@
-"""The open head on this text beside the same head over a corpus, where an atlas of the model is at hand."""
+"""The open head on this text beside the same head over a corpus, and the way to its card, where an atlas is at hand."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.heads import END_TOKENS, START_TOKENS
+from inspector.views.shell import link, pages
 from inspector.wording import atlas as said
 
 if TYPE_CHECKING:
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     from inspector.trace import AttentionSite
     from inspector.views.shell.session import Inspected
 
+PAGE = "atlas"
+
 
 def draw(inspected: Inspected, numbers: pd.Series[float], *, site: AttentionSite, head: int) -> None:
-    """Say by what the head is most unusual on this text; nothing where it is not, or no atlas is at hand."""
+    """Say by what the head is most unusual on this text, and lead to its card; nothing where no atlas is at hand."""
     from inspector.atlas.reading.standing import most_unusual
 
     shelf = _shelf(inspected)
@@ -32,6 +35,14 @@ def draw(inspected: Inspected, numbers: pd.Series[float], *, site: AttentionSite
             next((key for key in site.keys if key in names), names[0]) for names in (START_TOKENS, END_TOKENS)
         )
         st.caption(said.standing(standing, start=start, end=end))
+    given = {"stream": site.stream, "layer": str(site.layer), "call": str(site.call), "head": str(head)}
+    link.lead(PAGE, given)
+    st.page_link(
+        pages.FILES[PAGE],
+        label=said.this_head(atlas.counted.read),
+        icon=":material/open_in_new:",
+        query_params=link.of_sidebar() | given,
+    )
 
 
 def _shelf(inspected: Inspected) -> Shelf | None:

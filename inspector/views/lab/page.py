@@ -155,9 +155,8 @@ def asked(preset: Preset | None, experiment: Experiment | None, *, answered: boo
         st.markdown(words.sides(experiment))
 
 
-topics = st.container()
 with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-    listed = st.container(width="content")
+    topics, listed = st.container(width="content"), st.container(width="content")
     start, stop = st.empty(), st.empty()
     estimate = st.container(width="content")
 question, picture, answer = st.container(), st.container(), st.container()

@@ -31,15 +31,15 @@ def choose(experiment: Experiment | None, *, topics: DeltaGenerator, listed: Del
     )
     offered = list(dict.fromkeys(preset.topic for preset in PRESETS))
     with topics:
-        topic = st.segmented_control(
+        topic = st.selectbox(
             words.READY,
             offered,
-            default=offered[0] if chosen is None else chosen.topic,
+            0 if chosen is None else offered.index(chosen.topic),
             key=_TOPIC,
             bind=link.bind_choice(_TOPIC, default=offered[0], options=offered),
             persist_state="session",
-            required=True,
             on_change=_take_first,
+            width=220,
         )
     names = [preset.name for preset in PRESETS if preset.topic == topic]
     st.session_state[_EXPERIMENT] = chosen.name if chosen is not None and chosen.name in names else None

@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 
 from inspector.views.server import gate
+from inspector.views.shell import model_shelf
 from inspector.wording import pages as page_words
 from models.formatting import layers_in_words
 
@@ -145,8 +146,8 @@ def _arrive(page: str, known_models: Sequence[str]) -> None:
 
 def write(*, default_model: str, beside: str, default_text: str) -> None:
     """Put model, the model beside it ("" for none) and texts into the link where they differ from the page's start."""
-    _put("model", st.session_state["model"], default_model)
-    _put("b", beside, "")
+    _put("model", model_shelf.in_link(st.session_state["model"]), default_model)
+    _put("b", model_shelf.in_link(beside), "")
     here = TEXTS if st.session_state["link.page"] == "compare" else _OF_SIDEBAR[1:]  # panels' texts are for Compare
     texts = {name: str(st.session_state.get(name, "")) for name in here}
     for name in set(TEXTS) - set(here):
@@ -459,7 +460,7 @@ def _in_range(raw: str, last: float, *, first: float = 0, whole: bool = True) ->
 
 def forget_model_problem(model: str) -> None:
     """Take back the problem with the link's model, which was loaded after all."""
-    asked = f"The link asks for the model {_plain(model)},"
+    asked = tuple(f"The link asks for the model {_plain(name)}," for name in (model, model_shelf.in_link(model)))
     problems: list[str] = st.session_state["link.problems"]
     problems[:] = [problem for problem in problems if not problem.startswith(asked)]
 

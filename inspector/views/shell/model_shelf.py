@@ -80,6 +80,11 @@ def below_root(name: str) -> str:
     return name if root is None else name.removeprefix(f"{root.resolve()}/")
 
 
+def in_link(id: str) -> str:
+    """Write a model as a link names it: a folder as "./name" below the folder of local models, others as they are."""
+    return f"./{below_root(id)}" if Path(id).is_absolute() else id
+
+
 def limits() -> Limits:
     """Return the page's limits on a model and a text; raises ValueError for an unreadable HEADLIGHT_ variable."""
     return Limits.from_environment()

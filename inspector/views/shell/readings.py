@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from inspector.export import spreadsheet
+from inspector.views.components import width as window
 from inspector.views.shell import downloads
 from inspector.wording import shell as wording
 
@@ -57,5 +58,7 @@ def table(frame: pd.DataFrame, *, name: str, height: int | None = None, words: M
         column: st.column_config.NumberColumn(heads.get(column), format="localized")
         for column in frame.select_dtypes("integer").columns
     }
+    if window.is_narrow():  # there the table's toolbar always stands over it, where the words before it would end
+        st.space("small")
     st.dataframe(frame, hide_index=True, column_config=columns, height=height or "auto", placeholder="–")
     downloads.button(f"{name}.csv", lambda: spreadsheet.csv(frame), label=wording.TABLE_AS_CSV)

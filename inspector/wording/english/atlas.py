@@ -27,6 +27,7 @@ SHARE_FOUND = "share found"
 ALL_HEADS, LAYERS, MOSTLY = "All heads in numbers", "Layers", "What a head mostly does"
 NO_HEAD_LEFT = "No head is left: take a filter away."
 FOR_PANDAS, ALL_SCORES = "the same for pandas and DuckDB", "every relation's scores"
+HEADS_CSV, HEADS_PARQUET, RELATIONS_CSV = "Heads, CSV", "Heads, Parquet", "Relations, CSV"
 BUILD = "Build one of your own texts"
 _GIVES = {**GIVES, "confidence": "to each query's strongest key"}
 
@@ -67,6 +68,11 @@ def grid(*, heads: int, counts: Mapping[str, int]) -> str:
         return f"Of {heads} heads {listed([first, *others])}, with over half of the weight."
     none = "The only head does not give" if heads == 1 else f"None of the {heads} heads gives"
     return f"{none} half of its weight to one kind of token, on average."
+
+
+def this_head(texts: int) -> str:
+    """Name the way to the open head's card."""
+    return f"This head over {count_of(texts, 'text')}"
 
 
 def few(texts: int) -> str:

@@ -43,6 +43,7 @@ NORMS = (
     "seed; no model and no text."
 )
 EXAMPLE, KEYS_N, SIGMAS = "One key that stands out", "Keys n", "σ above 0"
+MORE = "More: variance, tails, and what the scale is not for"
 WEIGHT_HEADS = ["Weight", "Without the scale", "With it"]
 ALONE, AMONG, LARGEST = (
     "the key, others at 0",

@@ -75,7 +75,7 @@ MAPS_ALT = "The maps of the open head, at this step and at the end"
 NOW, END = "Now", "At the end"
 LABELS = (
     "previous, next, self: over 0.5 of the weight goes there; first, [CLS], [SEP]: over 0.6; broad: high "
-    "entropy; no one pattern: none of these. Entropy: -Σ A ln A, mean over queries, 0 where each looks at one "
+    "entropy; several patterns: none of these. Entropy: -Σ A ln A, mean over queries, 0 where each looks at one "
     "token."
 )
 MEANS = "Means over the queries, as on the page Attention; the file has half precision, so they hold to 0.001."
@@ -121,7 +121,7 @@ def _plain(count: int) -> str:
 
 def of_head(layer: int, head: int, *, labels: tuple[str, str], entropies: tuple[float, float]) -> str:
     """Say what a head mostly does, and how widely it looks, at a moment and at the end."""
-    now, end = ("no one pattern" if label == "other" else plain(label) for label in labels)
+    now, end = ("several patterns" if label == "other" else plain(label) for label in labels)
     return (
         f"**Layer {layer}, head {head}**: {now} now, {end} at the "
         f"end; entropy {number(entropies[0])} nats now, {number(entropies[1])} at the end."

@@ -46,7 +46,7 @@ def test_another_group_opens_its_first_experiment() -> None:
     app = opened("Lab")
     topics = list(dict.fromkeys(preset.topic for preset in PRESETS))
     for topic in (*topics[1:], topics[0]):
-        app.segmented_control(key="lab_topic").set_value(topic).run()
+        app.selectbox(key="lab_topic").select(topic).run()
         first = next(preset for preset in PRESETS if preset.topic == topic)
         assert first.question in [one.value for one in app.header]
         assert app.selectbox(key="lab_experiment").value == first.name

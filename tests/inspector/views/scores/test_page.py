@@ -13,7 +13,7 @@ from tests.inspector.wording.said import is_number
 SECTIONS = {  # maps and charts of each
     **{"All heads": (1, 0), "This head": (2, 2), "Queries and keys": (3, 1), "Dot or cosine": (1, 1)},
     **{"Score functions": (0, 2), "Weightings": (2, 0)},
-    "Theory": (0, 4),
+    "Theory": (0, 2),
     "Gradients": (0, 2),
 }
 
@@ -79,6 +79,10 @@ def test_theory_draws_again_for_other_keys_and_fills_in_the_example() -> None:
     app.number_input(key="example_width").set_value(100).run()
     assert not app.exception
     assert "±10.0 is 1.00 σ" in said(app)
+    assert "Not against explosion" not in said(app)
+    app = opened("Scores", state={"theory_more": True}, section="Theory")
+    assert "Not against explosion" in said(app)
+    assert len(app.get("plotly_chart")) == 4
 
 
 def test_a_long_text_is_left_out_at_a_button_and_a_head_is_opened_beside() -> None:

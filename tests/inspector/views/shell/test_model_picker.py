@@ -83,7 +83,7 @@ def test_a_folder_is_looked_at_loaded_and_used_on_other_pages(root: Path, bert: 
     assert said(app).count("Looks untrained") == 2  # in the sidebar, and at the map: its weights are as they were drawn
     assert "as random weights would" in app.header[0].value
     assert "The library transformers runs the model, and hands over the queries" in explained(app)
-    assert str(bert) in app.query_params["model"]
+    assert app.query_params["model"] == f"./{bert.name}"  # where it lies is the server's
     for page in ("Compare", "Norms", "Positions", "Costs", "What if"):
         turned(app, page)
         assert not app.exception, page
@@ -94,11 +94,13 @@ def test_a_folder_is_looked_at_loaded_and_used_on_other_pages(root: Path, bert: 
     assert str(bert) in app.session_state["added"]
 
 
-def test_a_link_with_an_unlisted_model_is_asked_about_and_not_loaded(root: Path, bert: Path) -> None:
-    app = start(model=str(bert))
+@pytest.mark.parametrize("below_root", [True, False])
+def test_a_link_with_an_unlisted_model_is_asked_about_and_not_loaded(root: Path, bert: Path, below_root: bool) -> None:
+    asked = f"./{bert.name}" if below_root else str(bert)
+    app = start(model=asked)
     assert not app.exception
     assert "which is not in the list. It was not loaded: you see minilm instead." in said(app)
-    assert app.text_input(key="picker.other").value == str(bert)
+    assert app.text_input(key="picker.other").value == asked
     assert app.selectbox(key="model").value == "minilm"
     assert "BertForMaskedLM" not in said(app)
     pressed(pressed(app, "look"), "load")

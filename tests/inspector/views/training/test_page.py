@@ -74,7 +74,7 @@ def test_the_page_opens_where_the_training_begins_with_a_head_that_gets_a_name()
     assert seen_step(app) == "0"
     layer = messages(app, "head")[0][0]["layer"]
     assert list(figures(app)) == [f"The heads of layer {layer} as they learned"]
-    assert re.search(r"\*\*Layer \d, head \d\*\*: .+ now, (?!no one pattern|broad)", said(app))
+    assert re.search(r"\*\*Layer \d, head \d\*\*: .+ now, (?!several patterns|broad)", said(app))
     ((grid, _),) = messages(app, "grid")
     names = {name for row in grid["roles"]["names"] for name in row}  # framed by what each head does now
     assert names <= {"broad", "other"}
