@@ -1,6 +1,6 @@
 """Every control of a page is pressed once, with one model: no part fails in a way that Headlight does not know.
 
-HEADLIGHT_ROUND, a number, chooses the model and every fourth page, so that runs of CI press all of them in turn. With
+HEADLIGHT_ROUND (tests/rounds.py) chooses the model and every fourth page, so that runs of CI press all in turn. With
 HEADLIGHT_PRESS models are named instead, all pages are pressed, and every figure's menu:
 
     HEADLIGHT_PRESS=minilm,mini-bert python -m pytest -s tests/browser/test_every_control.py
@@ -15,12 +15,13 @@ from playwright.sync_api import Page
 
 from tests.browser.conftest import PAGES, Server
 from tests.browser.pressing import press
+from tests.rounds import in_turn
 
 MODELS = ("minilm", "mini-bert", "mini-gpt", "translator", "own-encoder")
-ROUND = int(os.environ.get("HEADLIGHT_ROUND", "0"))
 NAMED = os.environ.get("HEADLIGHT_PRESS", "")
-CHOSEN = NAMED.split(",") if NAMED else [MODELS[ROUND % len(MODELS)]]
-PATHS = [path.split("?")[0] for path in PAGES][0 if NAMED else ROUND % 4 :: 1 if NAMED else 4]
+CHOSEN = NAMED.split(",") if NAMED else in_turn(MODELS, of=len(MODELS))
+ALL = [path.split("?")[0] for path in PAGES]
+PATHS = ALL if NAMED else in_turn(ALL, of=4)
 
 
 @pytest.mark.parametrize("model", CHOSEN)

@@ -40,6 +40,7 @@ from tests.inspector.sections.contract import (
     record_faults,
 )
 from tests.inspector.views.page import HOSTILE
+from tests.rounds import in_turn
 
 SUBJECTS: dict[str, dict[str, str]] = {
     "minilm": {"text": "The cat sat on the mat because it was tired."},
@@ -52,7 +53,7 @@ SUBJECTS: dict[str, dict[str, str]] = {
     "no text": {"shape": "llama-2-70b"},
 }
 MODELS = {"two texts": "minilm", "one token": "mini-gpt", "hostile": "minilm"}
-OTHERS = [name for name in SUBJECTS if name != "minilm"]
+OTHERS = in_turn([name for name in SUBJECTS if name != "minilm"], of=2)
 PATHS = [
     f"{address}/{section.id}"
     for address, page in registry.PAGES.items()
@@ -103,7 +104,9 @@ def faults(path: str, section: Section, subject: Subject) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("name", ["minilm", *(pytest.param(name, marks=pytest.mark.heavy) for name in OTHERS)])
+@pytest.mark.parametrize(
+    "name", ["minilm", *(pytest.param(name, marks=pytest.mark.heavy) for name in in_turn(OTHERS, of=2))]
+)
 def test_a_section_keeps_the_contract(name: str, path: str) -> None:
     found = list(faults(path, registry.section(path), subject_of(name)))
     assert not found, "\n".join(found)

@@ -16,6 +16,7 @@ from inspector import examples, heads, record
 from models import LoadedModel
 from models.decoding import DecodedStep, Decoding
 from tests.closeness import assert_close
+from tests.rounds import in_turn
 
 TEXT = (
     "Alice and Bob went to the shop. Alice gave 12 apples to Bob, and Bob gave 3 pears to Alice because she was hungry."
@@ -210,29 +211,25 @@ def test_own_logits_and_maps_at_64_tokens(own: LoadedModel, smollm2: LoadedModel
     assert_close(*logits, relative=1e-4)
 
 
+ASKED: tuple[Any, ...] = (*PROMPTS, *([{"role": "user", "content": question}] for question in QUESTIONS))
+
+
 @pytest.mark.heavy
 @torch.no_grad()
-def test_20_continuations_in_the_own_transformer(own: LoadedModel, smollm2: LoadedModel) -> None:
-    """Each to its end, or 50 tokens: after every token the own Transformer's likeliest is the one that follows.
+@pytest.mark.parametrize("prompt", in_turn(ASKED, of=4), ids=str)
+def test_a_continuation_in_the_own_transformer(prompt: Any, own: LoadedModel, smollm2: LoadedModel) -> None:
+    """To its end, or 50 tokens: after every token the own Transformer's likeliest is the one that follows.
 
     That is what it writes by itself, which is tried on those that end soon.
     """
-    lengths, soon = [], 0
-    for prompt in (*PROMPTS, *([{"role": "user", "content": question}] for question in QUESTIONS)):
-        ids = ids_of(smollm2, prompt)
-        expected = smollm2.runner.write(ids, 50)
-        begun, length = ids.shape[1], expected.shape[1] - ids.shape[1]
-        likeliest = own.predict(own.network(expected[:, :-1])[:, begun - 1 :]).argmax(dim=-1)
-        assert likeliest.tolist() == expected[:, begun:].tolist(), prompt
-        assert length == 50 or int(expected[0, -1]) in own.runner.ends
-        lengths.append(length)
-        if length <= 12:
-            soon += 1
-            assert own.runner.write(ids, 50).tolist() == expected.tolist(), prompt
-    assert len(lengths) == 20
-    assert sum(length < 50 for length in lengths) >= 5
-    assert max(lengths) == 50
-    assert soon >= 2
+    ids = ids_of(smollm2, prompt)
+    expected = smollm2.runner.write(ids, 50)
+    begun, length = ids.shape[1], expected.shape[1] - ids.shape[1]
+    likeliest = own.predict(own.network(expected[:, :-1])[:, begun - 1 :]).argmax(dim=-1)
+    assert likeliest.tolist() == expected[:, begun:].tolist()
+    assert length == 50 or int(expected[0, -1]) in own.runner.ends
+    if length <= 12:
+        assert own.runner.write(ids, 50).tolist() == expected.tolist()
 
 
 def test_switches(smollm2_installed: None) -> None:
