@@ -104,9 +104,7 @@ def faults(path: str, section: Section, subject: Subject) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize(
-    "name", ["minilm", *(pytest.param(name, marks=pytest.mark.heavy) for name in in_turn(OTHERS, of=2))]
-)
+@pytest.mark.parametrize("name", ["minilm", *(pytest.param(name, marks=pytest.mark.heavy) for name in OTHERS)])
 def test_a_section_keeps_the_contract(name: str, path: str) -> None:
     found = list(faults(path, registry.section(path), subject_of(name)))
     assert not found, "\n".join(found)
