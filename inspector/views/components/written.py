@@ -15,6 +15,7 @@ _mount = files.declared("written")
 def written(
     text: str,
     *,
+    given: str,
     rest: str,
     before: Sequence[str],
     tokens: Sequence[str],
@@ -25,7 +26,7 @@ def written(
     key: str,
     on_step: Callable[[int], None],
 ) -> None:
-    """`text` as written up to a step, how it goes on, and all its `tokens` after those `before`.
+    """`text` as written up to a step behind what was `given`, how it goes on, and its `tokens` after those `before`.
 
     tokens: a step each, that of `step` in `colour`; later ones are faint, and hidden as it plays. notes: on each token,
     for hovering. on_step(number, from 1) is called before the run that follows a click or an arrow key.
@@ -35,6 +36,7 @@ def written(
         return chosen if isinstance(chosen, int) and 1 <= chosen <= len(tokens) else None
 
     data = {
+        "given": given,
         "text": text,
         "rest": rest,
         "before": list(before[-SHOWN_BEFORE:]),
