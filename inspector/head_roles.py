@@ -20,7 +20,7 @@ import numpy as np
 from inspector import chance, heads
 from inspector.chance import FEWEST
 from inspector.text import Named, named
-from inspector.token_links import STRONG, Strongest, TokenLink
+from inspector.token_links import STRONG, Strongest, TokenLink, is_word
 from inspector.trace import recompute
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ POINTS = 0.5  # mean largest weight of a query between two texts, from which the
 READ_CELLS = 2048**2  # cells of a map, beyond which a click would wait for it
 RESTS = ("[SEP]", "[CLS]", "first")  # labels of heads that may still link some words
 _SHARES = {"[SEP]": "sep", "[CLS]": "cls", "previous": "previous", "next": "next", "self": "self", "first": "first"}
-_MEASURED = {**_SHARES, "induction": "induction", "same word": "word"}
+_TARGETS = {"induction": "induction", "same word": "word"}
+_MEASURED = {**_SHARES, **_TARGETS}
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,38 @@ def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -
         left_out,
         short,
     )
+
+
+def telling_cell(trace: Trace, site: AttentionSite, reading: HeadReading) -> tuple[int, int] | None:
+    """Find the query and the key in which a head does most what its role says; None in a map over READ_CELLS.
+
+    Of the key that the role is about the largest share; of an induction head, and of a head that stays within the word,
+    the largest among what the role speaks of; else the largest between two words. A query of one key is left out.
+    """
+    if len(site.queries) * len(site.keys) > READ_CELLS:
+        return None
+    role, read = reading.role, trace.read_by(site.stream)
+    source = trace.encoding if site.stream == "cross" else read
+    queries, keys = (
+        np.array([is_word(name) and not special for name, special in zip(names, side.special, strict=True)])
+        for names, side in ((site.queries, read), (site.keys, source))
+    )
+    target = None
+    if role.kind in _TARGETS:
+        target = heads.targets(site.keys, read.words, known=read.known)[_TARGETS[role.kind]]
+    largest, cell = 0.0, None
+    for block in recompute.bands(trace.record_of_head(site.layer, reading.head, site.stream, call=site.call)):
+        shares = block.shares[0]
+        allowed = queries[block.queries, None] & (np.count_nonzero(shares, axis=1) > 1)[:, None]
+        if role.at is not None:
+            allowed = allowed & (np.arange(block.keys.start, block.keys.stop) == role.at)
+        else:
+            allowed = allowed & (keys[block.keys] if target is None else target.pairs(block.queries, block.keys))
+        told = np.where(allowed, shares, 0)
+        row, column = (int(place) for place in np.unravel_index(int(told.argmax()), told.shape))
+        if told[row, column] > largest:
+            largest, cell = float(told[row, column]), (block.queries.start + row, block.keys.start + column)
+    return cell
 
 
 class _Map:

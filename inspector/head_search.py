@@ -11,7 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from inspector.token_links import of_every_head
+import numpy as np
+
+from inspector import one_token
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,12 +39,22 @@ WISHES = {
 
 @dataclass(frozen=True)
 class FittingHead:
-    """A head, and how well it fits: a share 0..1 of the weight; of "broad" the share of the most entropy."""
+    """A head, and how well it fits: a share 0..1 of the weight; of "broad" the share of the most entropy.
+
+    others: of a link between two tokens, what the other queries that see the key give it on average; None where there
+    are none.
+    """
 
     layer: int
     call: int
     head: int
     share: float
+    others: float | None = None
+
+    @property
+    def singled_out(self) -> float:
+        """By how much more the link's query looks at the key than the other queries do."""
+        return self.share - (self.others or 0.0)
 
 
 def fitting(chosen: pd.DataFrame, wish: str, *, stream: str) -> tuple[FittingHead, ...]:
@@ -69,11 +81,15 @@ def possible(chosen: pd.DataFrame, *, stream: str) -> tuple[str, ...]:
 
 
 def linking(trace: Trace, *, stream: str, query: int, key: int) -> tuple[FittingHead, ...]:
-    """Sort the heads of a stream by the weight from one query to one key, the largest first."""
-    given = of_every_head(trace, stream=stream, query=query, key=key)
-    links = [
-        FittingHead(layer, call, head, float(weight))
-        for (layer, call), weights in given.items()
-        for head, weight in enumerate(weights)
-    ]
-    return tuple(sorted(links, key=lambda link: -link.share))
+    """Sort the heads of a stream by how much more one query gives to a key than the other queries give it on average.
+
+    A head in which all queries look at the key links no two tokens, however large the weight.
+    """
+    links = []
+    for site, columns in zip(trace.sites_of(stream), one_token.gets(trace, key, stream=stream), strict=True):
+        for head, column in enumerate(columns):  # [Q]
+            rest = np.delete(column, query)
+            seeing = rest[rest > 0]
+            others = float(seeing.mean()) if seeing.size else None
+            links.append(FittingHead(site.layer, site.call, head, float(column[query]), others))
+    return tuple(sorted(links, key=lambda link: -link.singled_out))

@@ -12,11 +12,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from inspector import heads
+from inspector import head_roles, heads
 from inspector.chance import HeadsBeyondChance
 from inspector.exactness import WeightChecks
+from inspector.head_roles import HeadReading
+from inspector.token_links import is_word
 from inspector.trace import Array, AttentionSite, Trace, WeightBlock
 from inspector.trace.pooling import MaxPool
+
+HALF = 0.5  # share of a query's attention, from which a link between two words is worth opening with
+TRIED = 12  # heads with the largest links, of which some do something plainer
 
 
 @dataclass(frozen=True)
@@ -65,3 +70,34 @@ def measure(
     }
     labels = heads.label(heads.with_choice(table, trace))
     return Overview(table.assign(label=labels), checks, pictures, beyond_chance.result)
+
+
+def first_head(look: Overview, trace: Trace, *, stream: str) -> tuple[int, int]:
+    """Choose the head of a stream to open first, (layer, head): one whose sentence tells something.
+
+    It is `heads.most_telling`. Where no role of that head stands out, and it links no two words by HALF of a query's
+    attention, it is the head whose sentence tells the strongest such link, if there is one. In a text of more tokens
+    than a small picture has cells no other head is looked for.
+    """
+    measures = look.measures[look.measures["stream"] == stream]
+    first, maps = heads.most_telling(measures), look.pictures[stream]
+    sites = [(row, site) for row, site in enumerate(trace.sites_of(stream)) if site.call == 0]
+    chosen = heads.with_choice(look.measures, trace)
+    at_first = next(site for _, site in sites if site.layer == first[0])
+    read = head_roles.head(chosen, trace, at_first, first[1])
+    if read.role.leads or _told(read) >= HALF or maps.shape[2:] != (len(at_first.queries), len(at_first.keys)):
+        return first
+    between = np.outer(*([is_word(name) for name in names] for names in (at_first.queries, at_first.keys)))
+    if stream != "cross":
+        np.fill_diagonal(between, False)
+    largest = np.where(between, maps, 0).max(axis=(2, 3))  # [L, H]
+    every = [(largest[row, head], site, head) for row, site in sites for head in range(site.heads)]
+    linking = sorted(every, key=lambda place: -place[0])[:TRIED]
+    readings = (head_roles.head(chosen, trace, site, head) for _, site, head in linking)
+    best = max((other for other in readings if _told(other) >= HALF), key=_told, default=read)
+    return best.layer, best.head
+
+
+def _told(read: HeadReading) -> float:
+    """Return the share of the link that the sentence on a head tells, 0 where it tells none."""
+    return read.link.weight if read.opens_with_link and read.link is not None else 0.0

@@ -60,6 +60,11 @@ def token(text: str) -> str:
     return f"{fence}{space}{shown}{space}{fence}"
 
 
+def quoted(sentence: str) -> str:
+    """Write a sentence for a picture, where nothing reads Markdown: its tokens in quotation marks."""
+    return re.sub(r"(`+) ?(.+?) ?\1(?!`)", r"‘\2’", sentence)
+
+
 def plain(text: str) -> str:
     """`text` letter by letter where Markdown is read: every mark of punctuation as its character reference."""
     return "".join(f"&#{ord(letter)};" if letter in string.punctuation else letter for letter in text)

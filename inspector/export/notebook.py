@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, field
 
-from inspector import export, heads, overview
+from inspector import export, overview
 from inspector.components.grid import sides
 from inspector.plots.theme import Scale
 from inspector.trace import Trace
@@ -50,7 +50,7 @@ def show(
     stream = trace.sites[0].stream if stream is None else stream
     look = overview.measure(trace, sides=sides(trace.sites))
     if layer is None and head is None:
-        layer, head = heads.most_telling(look.measures.query("stream == @stream"))
+        layer, head = overview.first_head(look, trace, stream=stream)
     if layer is None:
         layer = next((site.layer for site in trace.sites if site.stream == stream), 0)
     page = export.html(

@@ -72,7 +72,8 @@ class WrittenText:
     """A text as it was written.
 
     steps: N of them; trace: of the finished text, whose query rows from `begun` - 1 on are the steps'; begun: how many
-    tokens were there before the first new one; texts: what was written after each step; whole: all that was decoded.
+    tokens were there before the first new one; texts: what was written after each step; given: the text before them;
+    whole: all that was decoded.
     uncached: the new ids as decoded without the cache, uncached_flops: the decoder's matrix products in each step, and
     uncached_seconds: their times; all empty where nothing was decoded without it.
     source: how many tokens an encoder-decoder read. off: the largest difference between a chosen token's probability as
@@ -85,6 +86,7 @@ class WrittenText:
     begun: int
     whole: Encoding
     texts: tuple[str, ...]
+    given: str
     ended: bool
     uncached: tuple[int, ...]
     uncached_flops: tuple[int, ...]
@@ -228,15 +230,18 @@ def write(
     translates = loaded.shape == "encoder-decoder"
     inputs = ModelInputs(given.encoding, read, predicts) if translates else ModelInputs(read, predicts=predicts)
     trace = record_inputs(loaded, inputs, text=text)
+    texts = [
+        loaded.tokenizer.decode(ids[start : start + count], skip_special_tokens=True)
+        for count in range(1, len(steps) + 1)
+    ]
+    read_whole = loaded.tokenizer.decode(ids, skip_special_tokens=True)
     return WrittenText(
         steps=tuple(steps),
         trace=trace,
         begun=start,
         whole=whole,
-        texts=tuple(
-            loaded.tokenizer.decode(ids[start : start + count], skip_special_tokens=True)
-            for count in range(1, len(steps) + 1)
-        ),
+        texts=tuple(texts),
+        given=read_whole.removesuffix(texts[-1]),
         ended=ids[-1] in runner.ends,
         uncached=tuple(token for token, *_ in again),
         uncached_flops=tuple(flops for _, flops, _ in again),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from inspector.plots import theme
 from inspector.plots.attention import Weights, check_labels
 from inspector.plots.raster import bar_ticks, largest, paint
-from inspector.plots.scene import SHARP, Box, Cells, Mark, Scene, Text, width
+from inspector.plots.scene import SHARP, Box, Cells, Mark, Scene, Text, width, wrapped
 from inspector.plots.theme import Mode, Scale
 from inspector.text import cut
 
@@ -42,7 +42,8 @@ _FILE_MARGIN, _FILE_TITLE, _FILE_LABEL = 16, 16, 12
 class Plot:
     """A matrix [R, C] with a label for each row and column; title: over its plot where there are two.
 
-    marked: rows that are framed; borders: columns before which a line stands.
+    marked: rows that are framed; borders: columns before which a line stands. named: row and column of a cell that is
+    framed, or (None, column) of a whole column.
     """
 
     values: NDArray[np.floating[Any]]
@@ -51,6 +52,7 @@ class Plot:
     title: str = ""
     marked: Sequence[int] = ()
     borders: Sequence[int] = ()
+    named: tuple[int | None, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -74,15 +76,17 @@ def slide(
     diverging: bool = False,
     scale: Scale = "linear",
     kinds: Sequence[str] = (),
+    caption: str = "",
     mode: Mode = "light",
 ) -> Scene:
     """Lay out matrices with a title, labels, axis titles and one colour bar from 0, or -top, to `top`.
 
     Labels are as large as the cells let them be, and thinned where cells are smaller than letters. kinds: words for the
-    values 0, 1, 2, ..., each of which then has its colour in place of the bar.
+    values 0, 1, 2, ..., each of which then has its colour in place of the bar. caption: a sentence below the title.
     """
+    above, marks = heading_of(title, caption)
     heading = _HEADING + 18 if any(plot.title for plot in plots) and len(plots) > 1 else 0
-    upper = _MARGIN + (_TITLE + 24 if title else 0) + heading + _AXIS + 8
+    upper = above + heading + _AXIS + 8
     room = (WIDTH - 2 * _MARGIN - _BAR_ROOM - _GAP * (len(plots) - 1)) / len(plots)
     frame = _frame(plots, width=room, height=HEIGHT - upper - _MARGIN)
     wide, high = frame.cell
@@ -90,7 +94,6 @@ def slide(
     tallest = high * max(len(plot.rows) for plot in plots)
     left = (WIDTH - sum(widths) - _GAP * (len(plots) - 1) - _BAR_ROOM) / 2
     y = upper + frame.above
-    marks: list[Mark] = [Text(_MARGIN, _MARGIN + _TITLE - 6, title, _TITLE, bold=True)] if title else []
     for plot, across in zip(plots, widths, strict=True):
         x = left + frame.side
         if heading:
@@ -108,6 +111,15 @@ def slide(
     return Scene(WIDTH, HEIGHT, mode, marks)
 
 
+def heading_of(title: str, caption: str) -> tuple[float, list[Mark]]:
+    """Lay out the title of a slide and the sentence below it; return also where they end."""
+    lines = wrapped(caption, _LABEL, WIDTH - 2 * _MARGIN)
+    marks: list[Mark] = [Text(_MARGIN, _MARGIN + _TITLE - 6, title, _TITLE, bold=True)] if title else []
+    below = _MARGIN + (_TITLE + 24 if title else 0)
+    marks += [Text(_MARGIN, below + (at + 0.5) * 1.3 * _LABEL, line, _LABEL) for at, line in enumerate(lines)]
+    return below + len(lines) * 1.3 * _LABEL + (12 if lines else 0), marks
+
+
 def picture(
     weights: Weights,
     *,
@@ -118,14 +130,16 @@ def picture(
     top: float | None = None,
     diverging: bool = False,
     scale: Scale = "linear",
+    caption: str = "",
+    named: tuple[int | None, int] | None = None,
     mode: Mode = "light",
 ) -> Scene:
     """Lay out a map [Q, T] with token labels, axis titles and a colour bar, as large as its cells make it.
 
     Every cell has the same whole number of pixels of the PNG, so that a long text loses none; labels are thinned where
     cells are smaller than letters. quantity: the name of the values. top: the value that gets the last colour, the
-    largest where None. diverging: signed values, from -top to top. NaN and -inf are masked cells. Raises ValueError
-    where the tokens do not fit the weights.
+    largest where None. diverging: signed values, from -top to top. caption: a sentence below the title; named: as in
+    `Plot`. NaN and -inf are masked cells. Raises ValueError where the tokens do not fit the weights.
     """
     check_labels(weights, queries, keys)
     top = largest(weights) if top is None else top or 1.0
@@ -135,18 +149,24 @@ def picture(
     above = _FILE_LABEL + 12 if upright else math.ceil(1.1 * longest) + 10
     side = math.ceil(max(width(name, _FILE_LABEL) for _, name in _thinned(queries, 1.15 * _FILE_LABEL / cell)))
     x = _FILE_MARGIN + max(side, 40) + 14
-    y = _FILE_MARGIN + _FILE_TITLE + 14 + _FILE_LABEL + above
-    frame = _Frame(_FILE_LABEL, side, above, (cell, cell))
-    plot, muted = Plot(values=weights, rows=queries, columns=keys), theme.MUTED[mode]
     bar, high = x + cell * len(keys) + 24, max(min(cell * len(queries), 320), _FILE_BAR)
+    right = max(bar + _BAR + 60, bar + width(quantity, _FILE_LABEL), 1.1 * width(title, _FILE_TITLE))
+    under = _FILE_MARGIN + _FILE_TITLE + 14
+    lines = wrapped(caption, _FILE_LABEL, (right - _FILE_MARGIN) / 1.1)
+    y = under + 1.3 * _FILE_LABEL * len(lines) + (8 if lines else 0) + _FILE_LABEL + above
+    frame = _Frame(_FILE_LABEL, side, above, (cell, cell))
+    plot, muted = Plot(values=weights, rows=queries, columns=keys, named=named), theme.MUTED[mode]
     marks: list[Mark] = [
         Text(_FILE_MARGIN, _FILE_MARGIN + _FILE_TITLE, title, _FILE_TITLE, bold=True),
+        *(
+            Text(_FILE_MARGIN, under + (at + 0.7) * 1.3 * _FILE_LABEL, line, _FILE_LABEL)
+            for at, line in enumerate(lines)
+        ),
         Text(x, y - above - 2, "key", _FILE_LABEL, muted),
         Text(x - 12, y - 10, "query", _FILE_LABEL, muted, anchor="end"),
         *_plot(plot, x, y, frame, mode=mode, scale=scale, top=top, diverging=diverging),
         *_bar(bar, y, high, quantity, size=_FILE_LABEL, mode=mode, scale=scale, top=top, diverging=diverging),
     ]
-    right = max(bar + _BAR + 60, bar + width(quantity, _FILE_LABEL), 1.1 * width(title, _FILE_TITLE))
     bottom = y + max(cell * len(queries), high)
     return Scene(math.ceil(right) + _FILE_MARGIN, math.ceil(bottom) + _FILE_MARGIN, mode, marks)
 
@@ -237,6 +257,12 @@ def _plot(
         yield Box(x, y + row * high, across, high, stroke=theme.PRIMARY[mode], weight=2.5)
     for column in plot.borders:
         yield Box(x + column * wide - 1, y, 2, down, fill=theme.PRIMARY[mode])
+    if plot.named is not None:
+        row, column = plot.named
+        top_left = (x + column * wide - 1, y if row is None else y + row * high - 1)
+        sides = (wide + 2, down if row is None else high + 2)
+        yield Box(*top_left, *sides, stroke=theme.BACKGROUND[mode], weight=5)  # so that it is seen on every colour
+        yield Box(*top_left, *sides, stroke=theme.TEXT[mode], weight=2.5)
     size = frame.label
     for row, name in _thinned(plot.rows, 1.15 * size / high):
         yield Text(x - 12, y + (row + 0.5) * high + 0.35 * size, name, size, anchor="end")

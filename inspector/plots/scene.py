@@ -142,6 +142,18 @@ def width(text: str, size: float) -> float:
     return _width(text) * size / _MEASURED
 
 
+def wrapped(text: str, size: float, room: float) -> list[str]:
+    """Break a text into lines of at most `room` pixels; a longer word has a line alone."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and width(longer, size) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
 # --- SVG -----------------------------------------------------------------------------------------------------------
 
 

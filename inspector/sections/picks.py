@@ -367,10 +367,7 @@ class Head:
 
     def first(self, subject: Subject) -> tuple[int, int, int]:
         """Return what is chosen at first."""
-        from inspector import heads
-
-        measures = subject.measures
-        return *heads.most_telling(measures[measures["stream"] == subject.stream]), 0
+        return *subject.first_head, 0
 
     def checked(self, subject: Subject, value: Any) -> tuple[int, int, int]:
         """Return layer, head and call, given all three or (layer, head)."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     import models
     from inspector.atlas import Atlas
+    from inspector.overview import Overview
     from inspector.trace import Trace
 
 V = TypeVar("V")
@@ -172,13 +173,25 @@ class Subject:
         return self.trace.read_by(self.stream).tokens
 
     @property
-    def measures(self) -> pd.DataFrame:
-        """The measures of every head of all streams, a row each."""
+    def overview(self) -> Overview:
+        """The measures, self-checks and small pictures of every head of all streams."""
         from inspector import overview
         from inspector.components.grid import sides
 
         trace = self.trace
-        return self.of_text("overview", lambda: overview.measure(trace, sides=sides(trace.sites))).measures
+        return self.of_text("overview", lambda: overview.measure(trace, sides=sides(trace.sites)))
+
+    @property
+    def measures(self) -> pd.DataFrame:
+        """The measures of every head of all streams, a row each."""
+        return self.overview.measures
+
+    @property
+    def first_head(self) -> tuple[int, int]:
+        """The layer and the head of the stream to open first."""
+        from inspector.overview import first_head
+
+        return self.once("first head", lambda: first_head(self.overview, self.trace, stream=self.stream))
 
     @property
     def code(self) -> str:

@@ -38,6 +38,18 @@ def test_guess_answer_see_it_on_its_page_and_back(page: Page, server: Server) ->
     expect(page.get_by_label("Search", exact=True)).to_be_visible()
 
 
+def test_back_returns_in_one_press_from_a_page_with_another_model(page: Page, server: Server) -> None:
+    """The link names the text, which the page's own address would not: it is not written a second time."""
+    page.goto(f"{server.url}/questions?q=97")
+    page.get_by_role("button", name="True", exact=True).click()
+    page.get_by_role("link", name="See it on").click()
+    expect(page).to_have_title("Time · Headlight")
+    rests(page)
+    page.go_back()
+    expect(page).to_have_title("Questions · Headlight")
+    expect(page.get_by_role("heading", name="97.")).to_be_visible()
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_a_question_on_a_phone_in_chinese(window: Page, server: Server, dark: bool) -> None:
     with without_errors(window, 390, 844) as page:

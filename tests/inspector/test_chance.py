@@ -54,10 +54,10 @@ def drawn(shape: str, folder: Path, *, seed: int) -> LoadedModel:
 
 def opening(trace: Trace) -> head_roles.HeadReading:
     """Read the head that is open first, as the sentence over the page Attention does."""
-    measures = heads.measure(trace)
-    layer, head = heads.most_telling(measures)
+    look = overview.measure(trace, sides=sides(trace.sites))
+    layer, head = overview.first_head(look, trace, stream=trace.streams[0])
     (site,) = (site for site in trace.sites_of(trace.streams[0]) if (site.layer, site.call) == (layer, 0))
-    return head_roles.head(heads.with_choice(measures, trace), trace, site, head)
+    return head_roles.head(heads.with_choice(look.measures, trace), trace, site, head)
 
 
 def test_the_share_falls_with_the_keys_and_grows_with_the_width() -> None:

@@ -76,9 +76,36 @@ def test_every_wish_is_sorted_by_what_the_maps_hold(trace: Trace, chosen: pd.Dat
 
 def test_heads_are_sorted_by_a_link(trace: Trace) -> None:
     found = find.linking(trace, stream="encoder", query=9, key=2)
-    maps = np.stack([trace.attention(layer=layer) for layer in range(6)])
-    assert (found[0].layer, found[0].head) == np.unravel_index(maps[:, :, 9, 2].argmax(), (6, 12))
-    assert_close([one.share for one in found], np.sort(maps[:, :, 9, 2].ravel())[::-1], relative=1e-6)
+    maps = np.stack([trace.attention(layer=layer) for layer in range(6)]).astype(np.float64)
+    others = np.delete(maps[:, :, :, 2], 9, axis=2).mean(axis=2)
+    assert_close([one.share for one in found], [maps[one.layer, one.head, 9, 2] for one in found], relative=1e-6)
+    assert_close([one.others for one in found], [others[one.layer, one.head] for one in found], relative=1e-5)
+    beyond = maps[:, :, 9, 2] - others
+    assert (found[0].layer, found[0].head) == np.unravel_index(beyond.argmax(), (6, 12))
+    assert_close([one.singled_out for one in found], np.sort(beyond.ravel())[::-1], relative=1e-5)
+
+
+def test_a_key_that_all_queries_look_at_is_no_link(trace: Trace) -> None:
+    """[CLS] gets most in many heads: the first head is one in which it gets more from this query than from others."""
+    most = find.linking(trace, stream="encoder", query=3, key=0)
+    largest = max(most, key=lambda head: head.share)
+    assert largest.others > 0.5
+    assert most.index(largest) > 0
+    said = words.links(most[0], Named("sat", 1, 1), Named("[CLS]", 1, 1))
+    assert said.startswith("No head links these two much. The nearest is layer ") == (most[0].singled_out < 0.25)
+
+
+def test_of_a_decoder_only_the_queries_that_see_the_key_count() -> None:
+    trace = inspector.record(models.load("mini-gpt"), "The cat sat on the mat.")
+    map_ = trace.attention(layer=1, head=2).astype(np.float64)
+    match = next(
+        one for one in find.linking(trace, stream="decoder", query=4, key=2) if (one.layer, one.head) == (1, 2)
+    )
+    assert match.others is not None
+    assert_close(match.others, map_[[2, 3, *range(5, len(map_))], 2].mean(), relative=1e-5)
+    (alone, *_) = find.linking(trace, stream="decoder", query=len(map_) - 1, key=len(map_) - 1)
+    assert alone.others is None
+    assert "on average" not in words.links(alone, Named("mat", 1, 1), Named("mat", 1, 1)) + words.linking(alone)
 
 
 def test_wishes_that_mean_nothing_here_are_left_out(minilm: LoadedModel) -> None:
@@ -97,5 +124,8 @@ def test_every_wish_has_its_words() -> None:
         assert words.best(find.FittingHead(3, 0, 7, 0.2), wish).startswith(
             "No head does this much on this text. The nearest"
         )
-    said = words.links(find.FittingHead(3, 0, 7, 0.5), Named("it", 1, 1), Named("cat", 2, 2))
-    assert said == "Layer 3, head 7 gives the most from `it` to the 2nd `cat`: half of its attention."
+    linking = find.FittingHead(3, 0, 7, 0.5, others=0.06)
+    said = words.links(linking, Named("it", 1, 1), Named("cat", 2, 2))
+    gives = "`it` gives the 2nd `cat` half of its attention, other tokens 6 % on average"
+    assert said == f"Layer 3, head 7 links them most: {gives}."
+    assert words.linking(linking) == "50 %, other tokens 6 % on average"

@@ -29,8 +29,8 @@ export class Heatmap {
     this.canvas = element("canvas", "cells", { role: "img" });
     this.overlay = element("canvas", "overlay", { "aria-hidden": "true" });
     this.pins = element("div", "pins");
-    const marks = ["named", "band", "band", "cursor"].map((name) => element("div", name));
-    [this.named, this.rowBand, this.colBand, this.cursor] = marks;
+    const marks = ["named", "picked", "band", "band", "cursor"].map((name) => element("div", name));
+    [this.named, this.picked, this.rowBand, this.colBand, this.cursor] = marks;
     this.plot.append(this.canvas, this.overlay, this.pins, ...marks);
     this.bar = new ColourBar();
     this.minimap = new Minimap((query, key) => this.centre(query, key));
@@ -278,13 +278,12 @@ export class Heatmap {
     this.minimap.show({ query: down, key: across, rows, cols });
   }
 
-  /** The frame of what the page's sentence names, a cell or a column, in sight however small a cell is. */
-  frameNamed() {
-    const { marked } = this.matrix;
-    if (!marked || !this.viewport.holds(marked)) return null;
-    const across = frameOf(this.across(marked.key), this.cellWidth);
+  /** The frame of a cell or a column, in sight however small a cell is; null where it is out of sight. */
+  frame(place) {
+    if (!place || !this.viewport.holds(place)) return null;
+    const across = frameOf(this.across(place.key), this.cellWidth);
     const whole = { start: 0, length: this.viewport.rows * this.cellHeight };
-    const down = marked.query === undefined ? whole : frameOf(this.down(marked.query), this.cellHeight);
+    const down = place.query === undefined ? whole : frameOf(this.down(place.query), this.cellHeight);
     return { left: across.start, width: across.length, top: down.start, height: down.length };
   }
 
@@ -304,7 +303,8 @@ export class Heatmap {
       const seen = at < chosen.length && viewport.holds({ query: chosen[at] });
       position(pin, seen && { ...across, top: this.down(chosen[at]), height });
     }
-    position(this.named, this.frameNamed());
+    position(this.named, this.frame(this.matrix.marked));
+    position(this.picked, this.frame(this.matrix.picked));
     position(this.rowBand, row && { ...across, ...row });
     position(this.colBand, col && { ...down, ...col });
     position(this.cursor, row && col && { ...row, ...col });

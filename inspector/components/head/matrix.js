@@ -9,7 +9,7 @@ const FULL = 2 ** -126; // smaller float32 numbers have fewer digits, and so hav
 
 export class Matrix {
   constructor(header, data) {
-    const { queries, keys, vmax, diverging, scale, first, quantity, rows, segments, parts, whole, beside, marked } = header;
+    const { queries, keys, vmax, diverging, scale, first, quantity, rows, segments, parts, whole, beside, marked, picked } = header;
     this.first = { query: first[0], key: first[1] }; // the first cell's place in the whole text
     Object.assign(this, { queries, keys, vmax, diverging, scale, quantity, segments, beside });
     // Of a window of a long text the host says it: the tokens before the window count.
@@ -20,8 +20,9 @@ export class Matrix {
     this.values = next(this.size);
     this.parts = parts.map((part) => ({ ...part, values: next(this.size) })); // the heads whose mean `values` is
     this.rows = rows && { ...rows, entropy: next(queries.length), offset: next(queries.length) };
-    const [query, key] = marked ?? [];
-    this.marked = marked ? { query: query ?? undefined, key } : null; // what the page's sentence names, cell or column
+    const place = (cell) => (cell ? { query: cell[0] ?? undefined, key: cell[1] } : null);
+    this.marked = place(marked); // what the page's sentence names, cell or column,
+    this.picked = place(picked); // and the cell that the reader chose
     this.whole = whole && { ...whole, picture: data.subarray(end) };
   }
 
@@ -121,12 +122,15 @@ export class Matrix {
 
   /** Says what is marked, as text; "" where nothing is. */
   describeMarked() {
-    if (!this.marked) return "";
-    const { query, key } = this.marked;
+    const told = [["marked, for the sentence names it", this.marked], ["chosen", this.picked]];
+    return told.filter(([, cell]) => cell).map(([why, cell]) => `${why}: ${this.describePlace(cell)}`).join(", ");
+  }
+
+  describePlace({ query, key }) {
     const weight = `, ${this.quantity} ${this.brief(this.at(query, key))}`;
     const cell = query === undefined ? this.key(key) : [...this.query(query), " → ", ...this.key(key), weight];
     const written = (part) => (part.token === undefined ? part : `‘${part.token}’`);
-    return `marked, for the sentence names it: ${cell.map(written).join("")}`;
+    return cell.map(written).join("");
   }
 
   /** Three significant digits, as every number at first sight. */

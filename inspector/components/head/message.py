@@ -141,8 +141,8 @@ class HeadMessage:
     with others. lines: False for a map alone, without lines and their switches. ordinals: of a window, which of its
     like in the whole text each query and key is, see `maps.Groups.ordinals`; of a whole map the browser counts them.
     view: tells apart what a page shows of its heads, where `every` sends them all. marked: the cell, query and key,
-    that the page's sentence names; a whole column where the query is None. Raises ValueError for values that do not fit
-    together, and for more parts than fit a message.
+    that the page's sentence names, a whole column where the query is None; picked: the cell that the reader chose.
+    Raises ValueError for values that do not fit together, and for more parts than fit a message.
     """
 
     weights: NDArray[np.float32] = field(kw_only=False)
@@ -170,6 +170,7 @@ class HeadMessage:
     ordinals: tuple[Sequence[int], Sequence[int]] | None = None
     view: str = ""
     marked: tuple[int | None, int] | None = None
+    picked: tuple[int | None, int] | None = None
 
     def __post_init__(self) -> None:
         weights, queries, keys = self.weights, self.queries, self.keys
@@ -242,6 +243,7 @@ class HeadMessage:
             "ordinals": dict(zip(("queries", "keys"), self.ordinals, strict=True)) if self.ordinals else None,
             "view": self.view,
             "marked": list(self.marked) if self.marked else None,
+            "picked": list(self.picked) if self.picked else None,
         }
         return {name: value for name, value in asked.items() if value}
 
@@ -256,10 +258,11 @@ class HeadMessage:
         return self.colours or (theme.DIVERGING if self.diverging else theme.SEQUENTIAL)
 
     def _check_marked(self) -> None:
-        """Raise ValueError where the marked cell is outside of the map."""
-        for name, at, labels in zip(("query", "key"), self.marked or (), (self.queries, self.keys), strict=False):
-            if at is not None and not 0 <= at < len(labels):
-                raise ValueError(f"the marked {name} {at} is outside of {len(labels)}")
+        """Raise ValueError where the marked or the picked cell is outside of the map."""
+        for what, cell in (("marked", self.marked), ("picked", self.picked)):
+            for name, at, labels in zip(("query", "key"), cell or (), (self.queries, self.keys), strict=False):
+                if at is not None and not 0 <= at < len(labels):
+                    raise ValueError(f"the {what} {name} {at} is outside of {len(labels)}")
 
     def _check_parts(self) -> None:
         """Raise ValueError where more heads are given than colours or than fit BUDGET, or a part has another shape."""

@@ -15,8 +15,8 @@ class WrittenText extends View {
 
   update(data, emit) {
     Object.assign(this, { data, emit });
-    this.text.replaceChildren(data.text, element("span", "rest"));
-    this.text.lastChild.textContent = data.rest;
+    const part = (name, text) => Object.assign(element("span", name), { textContent: text });
+    this.text.replaceChildren(part("given", data.given), data.text, part("rest", data.rest));
     this.box.classList.toggle("playing", data.playing);
     this.box.style.setProperty("--newest", data.colour);
     const hadFocus = this.list.contains(this.root.getRootNode().activeElement);
@@ -57,9 +57,9 @@ class WrittenText extends View {
   }
 }
 
-/** Draws { text, rest, before, roles, hidden, tokens, notes, step, playing, colour } into `root`, in place if it was drawn there
- * before; emit("step", n) on a choice. text: as it reads up to the step, and rest: how it goes on; before: tokens that
- * the model began from, `hidden` more stand before them; roles: who speaks from each of these on, "" where it goes on; tokens: all that were written, a step each, counted from 1;
- * notes: a line for each; step: the newest; playing: what comes later keeps its place and is not seen; colour: of the
- * newest token. */
+/** Draws { given, text, rest, before, roles, hidden, tokens, notes, step, playing, colour } into `root`, in place if it was
+ * drawn there before; emit("step", n) on a choice. given: what the model began from, and before: its last tokens, `hidden`
+ * more stand before them; roles: who speaks from each of these on, "" where it goes on; text: what was written up to the
+ * step, and rest: how it goes on; tokens: all that were written, a step each, counted from 1; notes: a line for each; step:
+ * the newest; playing: what comes later keeps its place and is not seen; colour: of the newest token. */
 export const draw = drawing(WrittenText);

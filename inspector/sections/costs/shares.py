@@ -104,7 +104,7 @@ def _by_length(subject: Subject, found: Costs, crossovers: Crossovers) -> Figure
     else:
         table = costs.sweep(counts.counted(subject), lengths, stream=stream)
         call = f"sweep(inspector.costs.count(config), {lengths}, stream={stream!r})"
-    text = words.CHOSEN if subject.loaded is None else words.THIS_TEXT
+    text = words.THIS_TEXT if subject.given is None else words.CHOSEN
     return Figure(
         "by-length",
         words.BY_LENGTH,
@@ -241,7 +241,7 @@ def forward(subject: Subject, table: pd.DataFrame, *, closed: bool) -> str:
     return words.forward(
         tokens=sizes.tokens,
         target_tokens=sizes.target_tokens,
-        of_text=subject.loaded is not None,
+        of_text=subject.given is None,
         parameters=int(sums["parameters"].sum()),
         flops=int(sums["flops"].sum()),
         against=against,

@@ -16,7 +16,7 @@ from inspector.plots import normalization as draw
 from inspector.sections.layernorm import stream
 from inspector.sections.picks import Option, Switch, Token
 from inspector.sections.section import Block, Figure, Map, Mark, Note, Row, Section, Sentence
-from inspector.text import plain
+from inspector.text import Named, named, plain
 from inspector.wording import layernorm as words
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _one(subject: Subject, *, token: int) -> Iterator[Block]:
     norms, table = stream.norms(subject), stream.statistics(subject)
     size = stream.size(norms)
     rows = table[table["position"] == token]
-    yield Note(way(rows, norms, size=size))
+    yield Note(way(rows, norms, size=size, token=named(subject.tokens, token)))
     yield Figure(
         "one-token",
         "",
@@ -125,8 +125,9 @@ def outstanding(statistics: pd.DataFrame, *, size: Size) -> pd.Series[Any]:
     """Find the largest vector before a norm; where it does not stand out, the one that does most before any norm.
 
     So what does not stand out is the largest before all norms, and no token stands out before any. Returns its norm,
-    position, token, size before and after the norm, the `middle` of the other tokens there (their median, NaN where
-    there is no other), and `times`: its size in medians, 0 where there is no other or all are 0.
+    position, token, `named` among its like, size before and after the norm, the `middle` of the other tokens there
+    (their median, NaN where there is no other), and `times`: its size in medians, 0 where there is no other or all are
+    0.
     """
     found = pd.DataFrame([_largest(rows, size=size) for _, rows in statistics.groupby("norm")])
     largest, farthest = found.loc[found["before"].idxmax()], found.loc[found["times"].idxmax()]
@@ -141,6 +142,7 @@ def _largest(rows: pd.DataFrame, *, size: Size) -> dict[str, object]:
     whole = before[at] / middle if middle else inf
     return {
         **rows.loc[at, ["norm", "position", "token"]],
+        "named": named(tuple(rows["token"]), rows.index.get_loc(at)),
         "before": before[at],
         "after": rows[f"{size}_after"][at],
         "middle": middle,
@@ -153,7 +155,7 @@ def widest(found: pd.Series[Any], norms: Mapping[int, NormRecord], *, size: Size
     return words.widest(
         norm=norms[int(found["norm"])],
         size=size,
-        token=str(found["token"]),
+        token=found["named"],
         before=float(found["before"]),
         after=float(found["after"]),
         stands_out=None if pd.isna(found["middle"]) else bool(found["times"] >= STANDS_OUT),
@@ -168,7 +170,7 @@ def others(found: pd.Series[Any], norms: Mapping[int, NormRecord], *, size: Size
     return words.others(norm=norm, size=size, before=before, middle=float(found["middle"]))
 
 
-def way(rows: pd.DataFrame, norms: Mapping[int, NormRecord], *, size: Size) -> str:
+def way(rows: pd.DataFrame, norms: Mapping[int, NormRecord], *, size: Size, token: Named) -> str:
     """Say how a token's size changes on its way through the norms; rows: of its statistics."""
     before, after = rows[f"{size}_before"], rows[f"{size}_after"]
 
@@ -176,7 +178,7 @@ def way(rows: pd.DataFrame, norms: Mapping[int, NormRecord], *, size: Size) -> s
         return float(before[index]), norms[int(rows["norm"][index])]
 
     return words.way(
-        token=str(rows["token"].iloc[0]),
+        token=token,
         size=size,
         smallest=at(before.idxmin()),
         largest=at(before.idxmax()),

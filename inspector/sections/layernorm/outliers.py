@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ from inspector import normalization
 from inspector.components.matrix import Panel
 from inspector.sections.layernorm import stream
 from inspector.sections.section import Block, Map, Mark, Paragraph, Section, Sentence
+from inspector.text import Named, named
 from inspector.wording import layernorm as words
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def answer(subject: Subject) -> Iterator[Block]:
     wide = table.pivot_table(index="norm", columns="dimension", values="times")
     top = table.loc[table["times"].idxmax()]
     mark = Mark("outliers", {"norm": int(top["norm"]), "dimension": int(top["dimension"])})
-    yield Sentence(outlier(table, norms), about=(mark,))
+    yield Sentence(outlier(table, norms, tokens=subject.tokens), about=(mark,))
     yield Map(
         "outliers",
         words.OUTLIERS,
@@ -58,13 +59,13 @@ def answer(subject: Subject) -> Iterator[Block]:
     yield Paragraph(f"{massive(table)} {standing}")
 
 
-def outlier(table: pd.DataFrame, norms: Mapping[int, NormRecord]) -> str:
-    """Say which dimension stands out most; table: of `normalization.outliers`."""
+def outlier(table: pd.DataFrame, norms: Mapping[int, NormRecord], *, tokens: Sequence[str]) -> str:
+    """Say which dimension stands out most; table: of `normalization.outliers`; tokens: of the text."""
     top = table.loc[table["times"].idxmax()]
     return words.outlier(
         norm=norms[int(top["norm"])],
         dimension=int(top["dimension"]),
-        token=str(top["token"]),
+        token=named(tokens, int(top["position"])),
         value=float(top["value"]),
         times=float(top["times"]),
         largest=int((table["largest"] & (table["dimension"] == top["dimension"])).sum()),
@@ -77,17 +78,17 @@ def massive(table: pd.DataFrame) -> str:
     return words.massive(sorted({int(dimension) for dimension in table.loc[table["massive"], "dimension"]}))
 
 
-def far(statistics: pd.DataFrame, *, size: Size, times: float = 2.0) -> list[tuple[str, int, float]]:
+def far(statistics: pd.DataFrame, *, size: Size, times: float = 2.0) -> list[tuple[Named, int, float]]:
     """List the tokens whose size before a norm is `times` the median of all tokens there, the farthest first.
 
     Each with the number of norms before which it is so, and its largest size in medians.
     """
     before = statistics.pivot_table(index="norm", columns="position", values=f"{size}_before")
     ratios = before.div(before.median(axis=1).replace(0, np.nan), axis=0)
-    tokens = statistics.drop_duplicates("position").set_index("position")["token"]
+    tokens = tuple(statistics.drop_duplicates("position").sort_values("position")["token"])
     found = [
-        (str(tokens[position]), int((column >= times).sum()), float(column.max()))
-        for position, column in ratios.items()
+        (named(tokens, at), int((column >= times).sum()), float(column.max()))
+        for at, (_, column) in enumerate(ratios.items())
         if (column >= times).any()
     ]
     return sorted(found, key=lambda one: -one[2])

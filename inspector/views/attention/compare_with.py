@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from inspector.trace import AttentionSite
 
 PAGE = "compare"
-_CHOICE = "compare with"
 
 
 def choose(sites: Sequence[AttentionSite], *, row: int, number: int) -> None:
-    """Draw the list of the heads that can stand beside the open head; a choice opens the page.
+    """Draw the list of the heads that can stand beside the open head, each a link to the page with both.
 
     sites: of the stream; row, number: the open head's place among them.
     """
@@ -27,31 +26,17 @@ def choose(sites: Sequence[AttentionSite], *, row: int, number: int) -> None:
     others += [(row, head) for head in range(sites[row].heads) if head != number]
     if not others:
         return
-    state = st.session_state
-    chosen = state.get(_CHOICE)
-    state[_CHOICE] = None  # so that the same can be chosen again
-    if chosen in others:
-        _open(sites[row], number, sites[chosen[0]], chosen[1])
-    st.selectbox(
-        words.COMPARE_WITH,
-        others,
-        index=None,
-        format_func=lambda place: f"{names[place[0]].capitalize()}, head {place[1]}",
-        key=_CHOICE,
-        placeholder=words.COMPARE_WITH,
-        label_visibility="collapsed",
-        width=170,
-    )
+    with st.popover(words.COMPARE_WITH, key="compare with", on_change="rerun") as opened:
+        for at, head in others if opened.open else ():
+            _link(f"{names[at].capitalize()}, head {head}", (sites[row], number), (sites[at], head))
 
 
-def _open(a: AttentionSite, head: int, b: AttentionSite, other: int) -> None:
-    """Open two heads on the page, on the reader's text."""
-    given = {"a_layer": a.layer, "a_head": head, "b_layer": b.layer, "b_head": other}
-    given |= {f"{side}_call": site.call for side, site in (("a", a), ("b", b)) if site.call}
-    written = {name: str(value) for name, value in given.items()}
-    if a.stream != "encoder":
-        written |= {"a_stream": a.stream, "b_stream": b.stream}
-    for name in ("a_text", "b_text"):
-        st.session_state[name] = ""
-    link.lead(PAGE, written)
-    st.switch_page(pages.FILES[PAGE], query_params=link.of_sidebar() | written)
+def _link(label: str, *heads: tuple[AttentionSite, int]) -> None:
+    """Link to two heads on the page, on the reader's text; a link is one step of the browser's Back."""
+    given = {}
+    for side, (site, head) in zip("ab", heads, strict=True):
+        given |= {f"{side}_layer": str(site.layer), f"{side}_head": str(head)}
+        given |= {f"{side}_call": str(site.call)} if site.call else {}
+        given |= {f"{side}_stream": site.stream} if site.stream != "encoder" else {}
+    link.lead(PAGE, given)
+    st.page_link(pages.FILES[PAGE], label=label, query_params=link.of_sidebar() | given)

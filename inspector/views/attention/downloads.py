@@ -1,25 +1,26 @@
-"""Downloads of the open head: a picture, a table, arrays, an interactive page, the trace, Python lines and a link."""
+"""Downloads of the open head: a picture, a table, arrays, an interactive page, the trace and Python lines."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
 
 import numpy as np
-import streamlit as st
 
 from inspector import export
 from inspector.export import python
 from inspector.plots import attention, matrices, raster
+from inspector.plots import lines as draw_lines
 from inspector.sections.section import File
+from inspector.text import quoted
 from inspector.trace import file as trace_file
 from inspector.views.figures import save
 from inspector.views.figures.map_files import MapPicture
 from inspector.views.shell import downloads, overview, recording_notes, site_words
-from inspector.wording import attention as said
 from models.formatting import layer_name
 
 if TYPE_CHECKING:
@@ -41,11 +42,16 @@ def open_head(
     scale: Scale,
     kind: Quantity,
     mean: str = "",
+    sentence: str = "",
+    named: tuple[int | None, int] | None = None,
+    pinned: Sequence[int] = (),
 ) -> None:
-    """Draw the menu of the open head: its slides, its files, the Python lines and the link to the same view.
+    """Draw the menu of the open head: its slides, its files, and the Python lines.
 
     values: [Q, T] as the reader sees them, between the groups of `shown`: all of `whole`, or of a long text the window
     in sight. mean: what they are a mean of, where they are; then there is no page and no Python of the one head.
+    sentence: what the page says of the head; named: the cell of `values` that the sentence names, or (None, key);
+    pinned: the rows of `values` that the page shows alone in its lines.
     """
     which = re.sub(r"\W+", "-", mean.lower()) if mean else f"{site_words.in_file(site)}-head{head}"
     stream = site.stream
@@ -58,7 +64,8 @@ def open_head(
     title += recording_notes.weights(trace.model)
     title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
 
-    picture = MapPicture(title, values, queries, keys, raster.largest(values), scale, kind.signed, kind.quantity)
+    top = raster.largest(values)
+    picture = MapPicture(title, values, queries, keys, top, scale, kind.signed, kind.quantity, quoted(sentence), named)
 
     def of_all(mode: Mode) -> Scene:
         pictures, top = overview.thumbnails(trace, whole, stream=stream)
@@ -106,7 +113,11 @@ def open_head(
         pages = [File(f"{name}.html", page, told)]
         part = _groups(whole, shown) if whole.is_long else None
         lines = python.lines(trace, whole, layer=site.layer, head=head, stream=stream, call=site.call, window=part)
-    slides = [save.slide({"": picture.slide}, name=f"{name}-slide", key="head")]
+    layouts = {"Map": picture.slide}
+    if not kind.signed and max(values.shape) <= draw_lines.MOST:
+        shown_lines = replace(picture, weights=_alone(values, pinned)) if pinned else picture
+        layouts["Lines"] = shown_lines.lines
+    slides = [save.slide(layouts, name=f"{name}-slide", key="head")]
     if kind.name == "weights":
         slides.append(save.slide({"": of_all}, name=f"{model}-{stream}-slide", key="grid", label="Slide of all heads"))
     save.menu(
@@ -116,14 +127,15 @@ def open_head(
         key="head",
         about=what,
         python=lines,
-        below=_show_link,
         labels=labels,
     )
 
 
-def _show_link() -> None:
-    st.caption(said.VIEW_LINK)
-    st.code(_link(), language=None, wrap_lines=True)
+def _alone(values: Array, queries: Sequence[int]) -> Array:
+    """Return the values with all rows but these at zero."""
+    rows = np.zeros_like(values)
+    rows[list(queries)] = values[list(queries)]
+    return rows
 
 
 def _tokens(shown: Arrangement) -> tuple[slice, slice]:
@@ -140,11 +152,6 @@ def _groups(whole: Arrangement, shown: Arrangement) -> tuple[slice, slice]:
         return slice(first, first + len(seen.members))
 
     return part(whole.queries, shown.queries), part(whole.keys, shown.keys)
-
-
-def _link() -> str:
-    """The address of this view."""
-    return f"{st.context.url}?{urlencode(st.query_params.to_dict())}"
 
 
 def _saved(trace: Trace) -> bytes:

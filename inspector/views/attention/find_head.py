@@ -11,7 +11,6 @@ from inspector import head_search as find
 from inspector.text import named, visible
 from inspector.views.attention import reading
 from inspector.wording import find as said
-from inspector.wording import phrases
 
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite, Trace
@@ -26,12 +25,13 @@ def draw(
     sites: Sequence[AttentionSite],
     *,
     on_open: Callable[[int, int], None],
+    on_link: Callable[[int, int], None],
     link: tuple[int, int] | None = None,
 ) -> None:
     """A button with the wishes as chips, and below them the heads that fit best.
 
-    sites: of one stream. on_open: called with row and head before the run that follows a click. link: the query and the
-    key to begin with where a link between two tokens is wished for.
+    sites: of one stream. on_open: called with row and head before the run that follows a click. on_link: called too
+    where the head is to link two tokens, with the query and the key. link: the query and the key to begin with then.
     """
     stream, sides = sites[0].stream, {FROM: sites[0].queries, TO: sites[0].keys}
     # The browser sends a token by its name, which is in no list of another text or stream: theirs is another choice.
@@ -45,13 +45,21 @@ def draw(
     def fitting() -> tuple[find.FittingHead, ...]:
         wish = st.session_state["wish"]
         if wish == LINK:
-            query, key = (st.session_state.get(keys[side], places[side]) for side in (FROM, TO))
-            return find.linking(trace, stream=stream, query=query, key=key)
+            return find.linking(trace, stream=stream, query=end(FROM), key=end(TO))
         return find.fitting(reading.chosen(trace), wish, stream=stream) if wish else ()
+
+    def end(side: str) -> int:
+        place: int = st.session_state.get(keys[side], places[side])
+        return place
+
+    def open_head(row: int, head: int) -> None:
+        on_open(row, head)
+        if st.session_state["wish"] == LINK:
+            on_link(end(FROM), end(TO))
 
     def open_best() -> None:
         if matches := fitting():
-            on_open(*opened(matches[0]))
+            open_head(*opened(matches[0]))
 
     with st.popover("Find a head that …", icon=":material/search:"):
         wish = st.pills(
@@ -78,13 +86,13 @@ def draw(
             st.markdown(said.best(matches[0], wish))
         with st.container(gap="xsmall"):
             for match in matches[:SHOWN]:
-                fits = said.fits(match, wish) if wish != LINK else phrases.percent(match.share)
+                fits = said.fits(match, wish) if wish != LINK else said.linking(match)
                 at = opened(match)
                 st.button(
                     f"{said.head(match)}: {fits}",
                     key=f"found-{at[0]}-{at[1]}",
                     type="tertiary",
-                    on_click=on_open,
+                    on_click=open_head,
                     args=at,
                 )
 

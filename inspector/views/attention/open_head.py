@@ -45,7 +45,9 @@ def draw(
     row: int,
     number: int,
     pinned: Sequence[int],
+    chosen: tuple[int, int] | None,
     named: tuple[int | None, int] | None,
+    sentence: str,
     options: HeadOptions,
     scale: theme.Scale,
     view: str,
@@ -55,9 +57,10 @@ def draw(
 ) -> Callable[[], None]:
     """Map and lines of one head as `shown`, or of those in `which`; returns what draws the formula and the files.
 
-    sites: of the stream; row: of the one that is open. pinned: the positions of queries; named: that of the query and
-    the key that the page's sentence names; options: of `options`. view: what `every_head` calls the maps that it sends.
-    files: the place of the menu.
+    sites: of the stream; row: of the one that is open. pinned: the positions of queries; chosen: query and key of the
+    cell that the reader chose. named: those that the page's sentence names, the query None for all; sentence: what the
+    page says of the head. options: of `options`. view: what `every_head` calls the maps that it sends. files: the place
+    of the menu.
 
     follow(event, the queries in sight) and on_open(row, head) are called before the run that the reader's act causes.
     """
@@ -66,6 +69,7 @@ def draw(
     weights = kind.name == "weights"
     down, across = window
     seen = maps.part(shown, queries=down, keys=across)
+    rows = [at for at in map(seen.queries.containing, pinned) if at is not None]
     record = trace.record_of(site.layer, stream, call=site.call)
     statistics = row_statistics.reader(record, seen) if weights and not which.name else None
     on_block = None if statistics is None else statistics.see  # the map and its rows' numbers in one pass
@@ -85,7 +89,7 @@ def draw(
             head=number,
             title=which.name or title(trace, site, number),
             scale=scale,
-            chosen=[at for at in map(seen.queries.containing, pinned) if at is not None],
+            chosen=rows,
             first=(down.start or 0, across.start or 0),
             vmax=top([of_head[:, across] for of_head in each] if which.in_colours else [values]),
             diverging=kind.signed,
@@ -103,6 +107,7 @@ def draw(
             ordinals=(shown.queries.ordinals[down], shown.keys.ordinals[across]) if shown.is_long else None,
             view=view,
             marked=marked(seen, named),
+            picked=marked(seen, chosen),
         ).to_bytes()
     except ValueError as error:  # more heads in colours than fit, or a model that is not at hand
         problems.show(str(error))
@@ -125,7 +130,18 @@ def draw(
             st.caption(quantities.caption(kind, trace, values, site=site))
         with files:
             downloads.open_head(
-                trace, seen, values, whole=shown, site=site, head=number, scale=scale, kind=kind, mean=which.name
+                trace,
+                seen,
+                values,
+                whole=shown,
+                site=site,
+                head=number,
+                scale=scale,
+                kind=kind,
+                mean=which.name,
+                sentence=sentence,
+                named=marked(seen, named),
+                pinned=rows,
             )
         if kind.name == "norm-weighted":
             _handed_over(inspected, seen.keys, site=site, number=number)

@@ -69,6 +69,12 @@ def choose_head(row: int, number: int) -> None:
     link.assign("head", number)
 
 
+def choose_cell(query: int, key: int) -> None:
+    """Choose a cell before the run that follows the click: its query is pinned, and the cell is framed in the map."""
+    link.assign("query", (query,))
+    link.assign("key", key)
+
+
 def follow(event: Choice | Step, queries: maps.Groups) -> None:
     """Act on a click in the open head: pin queries (kept by their tokens), or open the head before or after."""
     if isinstance(event, Choice):
@@ -113,6 +119,8 @@ def explorer() -> None:
     token = pinned[-1] if pinned else why.telling_query(trace, stream)
     read = reading.head(trace, site, number)
     linked = None if read.link is None else read.link.at
+    chosen = None if key is None or len(pinned) != 1 else (pinned[0], key)
+    alone = not (rolled or which.name)
     with places.head:  # before the sentence, for a reader who opened a head waits for the map
         if rolled:
             explain = rollout.draw(trace, seen, stream=stream, token=token, scale=options.scale)
@@ -127,7 +135,9 @@ def explorer() -> None:
                 row=row,
                 number=number,
                 pinned=pinned,
-                named=None if which.name else read.named,
+                chosen=chosen,
+                named=read.named if alone else None,
+                sentence=said.head(read) if alone else "",
                 options=drawn,
                 scale=options.scale,
                 view=view,
@@ -146,7 +156,6 @@ def explorer() -> None:
             numbers = head_line.numbers_of(told, tokens=len(site.keys)) + site_words.cards(site, number)
             head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
     most = said.most(reading.grid(trace, stream))
-    alone = not (rolled or which.name)
     told_head = said.head(read, proof=proof.LINK) if alone else ""
     opening = rollout.sentence(trace, stream=stream, token=token) if rolled else told_head
     with places.sentence:
@@ -164,16 +173,17 @@ def explorer() -> None:
             selected=(row, number) if rolled else None,
             token=followed,
         )
-        if followed is not None:
-            one_token.draw(trace, shown, followed, stream=stream)
-        find_head.draw(trace, sites, on_open=choose_head, link=linked)
+        with st.container(gap=None):  # a place of its own: the search behind it stays open where a token is pinned
+            if followed is not None:
+                one_token.draw(trace, shown, followed, stream=stream)
+        find_head.draw(trace, sites, on_open=choose_head, on_link=choose_cell, link=chosen or linked)
     with places.proof:
         why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key, told=linked)
         proof.watch(opened=why.proven(), on_open=why.prove)
     with st.container():  # a place of its own, for many heads have nothing to add
         more = said.also(read) if alone else ""
         if more:
-            st.caption(more)
+            sentence.note(more, said.also_terms(read))
         if alone:
             usual.draw(inspected, told, site=site, head=number)
     st.caption(quantities.differs(kind, trace, site=site))

@@ -22,6 +22,12 @@ def head(trace: Trace, site: AttentionSite, number: int) -> read.HeadReading:
     return caching.cached(key, lambda: read.head(chosen(trace), trace, site, number))
 
 
+def telling_cell(trace: Trace, site: AttentionSite, number: int) -> tuple[int, int] | None:
+    """Find the cell in which a head does most what the page says of it."""
+    key = (trace.key, "telling cell", site.stream, site.layer, site.call, number)
+    return caching.cached(key, lambda: read.telling_cell(trace, site, head(trace, site, number)))
+
+
 def grid(trace: Trace, stream: str) -> read.Grid:
     """Read all heads of a stream."""
     by_chance = overview.by_chance(trace, stream=stream)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from inspector.export import python
 from inspector.text import number, signed, visible
+from inspector.views.attention import reading
 from inspector.views.components import proof
 from inspector.views.components.steps import Shown, steps
 from inspector.views.figures import chart, save
@@ -39,8 +40,8 @@ def draw(
 ) -> None:
     """Draw the panel of the cell that the reader chose, where it is open; else of the cell that the page tells.
 
-    query, key: chosen by the reader; told: the query and key of a sentence on the head. Where neither names them, a
-    query and key worth seeing.
+    query, key: chosen by the reader; told: the query and key of a sentence on the head. Where neither names them, the
+    cell in which the head does most what the page says of it.
 
     It wants to stand right below the open head's map, as wide as the map or wider, so that a pinned query is explained
     where it was pinned. Everything in it wraps; its least width is a phone's.
@@ -55,6 +56,7 @@ def draw(
     from inspector.explain import why
 
     trace, stream = inspected.trace, site.stream
+    told = told or reading.telling_cell(trace, site, number)
     if query is None:
         query = telling_query(trace, stream) if told is None else told[0]
     if key is None:

@@ -11,7 +11,7 @@ from typing import Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from inspector import alignment, heads, maps
+from inspector import alignment, maps
 from inspector.alignment import Number, TokenAxis
 from inspector.components.head import HeadMessage, LinkedTokens, SharedLayout
 from inspector.examples import EXAMPLES
@@ -149,8 +149,8 @@ def opened_elsewhere(inspected: Inspected) -> tuple[int, int, int]:
 
 def opened_anew(inspected: Inspected) -> tuple[int, int, int]:
     """(layer, head, call) that a first visit opens: what the link need not say."""
-    layer, head = heads.most_telling(overview.measures(inspected.trace))
-    return layer, head, 0
+    trace = inspected.trace
+    return *overview.most_telling(trace, stream=trace.streams[0]), 0
 
 
 # --- which panels ------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ _mount = files.declared("written")
 def written(
     text: str,
     *,
+    given: str,
     rest: str,
     before: Sequence[str],
     roles: Mapping[int, str],
@@ -27,7 +28,7 @@ def written(
     key: str,
     on_step: Callable[[int], None],
 ) -> None:
-    """`text` as written up to a step, how it goes on, and all its `tokens` after those `before`.
+    """`text` as written up to a step behind what was `given`, how it goes on, and its `tokens` after those `before`.
 
     roles: who speaks from a place in `before` on, where the text is a dialogue.
     tokens: a step each, that of `step` in `colour`; later ones are faint, and hidden as it plays. notes: on each token,
@@ -40,6 +41,7 @@ def written(
     shown = max(SHOWN_BEFORE, min(MOST_OF_A_TURN, len(before) - [0, *sorted(roles)][-2])) if roles else SHOWN_BEFORE
     first = max(0, len(before) - shown)
     data = {
+        "given": given,
         "text": text,
         "rest": rest,
         "before": list(before[first:]),

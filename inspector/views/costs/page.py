@@ -19,7 +19,7 @@ def of_sizes(need: Need | None) -> Subject | None:
     """Take the sidebar's model, or the sizes that the reader gives; None where there are none yet."""
     if (source := whose.source()) == "model":
         inspected = session.inspected()
-        return session.subject(inspected.trace, session.at_hand(inspected, so=words.NO_COSTS))
+        return whose.at_length(session.subject(inspected.trace, session.at_hand(inspected, so=words.NO_COSTS)))
     given = whose.given(source)
     return None if given is None else replace(session.subject(None, None), given=given)
 

@@ -7,23 +7,38 @@ is prefilled and asked about, never fetched by itself.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from inspector import costs
-from inspector.sections.subject import Configuration
+from inspector.sections.subject import Configuration, Subject
 from inspector.views.shell import appearance, controls, header, link, model_shelf, problems
 from inspector.wording import costs as words
 from models import failures
 
 MOST_TOKENS = 10**9
 DEFAULT = "llama-2-70b"
+OF_MODEL = "text_length"  # of the sidebar's model, in the link
+_OF_TEXT = "costs.text_length"  # in the session: the length of the text that was shown before
 
 
 def source() -> str:
     """Let the reader choose: "model" for the sidebar's, "shape" or "config"."""
     return controls.bar(words.WHOSE, list(words.SOURCES), "of", words=words.SOURCES.__getitem__)
+
+
+def at_length(subject: Subject) -> Subject:
+    """Let the reader choose a length in place of the text's; another text brings its own."""
+    sizes, state = subject.configuration, st.session_state
+    if _OF_TEXT in state and state.get(OF_MODEL) == state[_OF_TEXT] != sizes.tokens:
+        del state[OF_MODEL]
+    state[_OF_TEXT] = sizes.tokens
+    tokens = controls.number(words.LENGTH, OF_MODEL, default=sizes.tokens, first=1, last=MOST_TOKENS, width=180)
+    if tokens == sizes.tokens:
+        return subject
+    return replace(subject, given=replace(sizes, tokens=tokens, target_tokens=None))
 
 
 def given(source: str) -> Configuration | None:

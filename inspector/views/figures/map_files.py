@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from inspector import export
-from inspector.plots import matrices
+from inspector.plots import lines, matrices
 from inspector.plots.scene import Scene, beside
 from inspector.plots.theme import Mode, Scale
 from inspector.sections.section import File
@@ -24,7 +24,11 @@ LABELS = save.Labels(
 
 @dataclass(frozen=True, eq=False)
 class MapPicture:
-    """A map [Q, T] as the reader sees it; top: the end of its colour scale. quantity: the name of the values."""
+    """A map [Q, T] as the reader sees it; top: the end of its colour scale. quantity: the name of the values.
+
+    caption: the sentence that the page says of it; named: the cell, query and key, that the sentence names, or
+    (None, key) of all queries.
+    """
 
     title: str
     weights: Array
@@ -34,6 +38,8 @@ class MapPicture:
     scale: Scale = "linear"
     diverging: bool = False
     quantity: str = "weight"
+    caption: str = ""
+    named: tuple[int | None, int] | None = None
 
     @classmethod
     def difference(cls, title: str, values: Array, queries: Sequence[str], keys: Sequence[str]) -> MapPicture:
@@ -52,12 +58,26 @@ class MapPicture:
             top=self.top,
             diverging=self.diverging,
             scale=self.scale,
+            caption=self.caption,
+            named=self.named,
             mode=mode,
         )
 
     def slide(self, mode: Mode) -> Scene:
         """Lay out the map in large type."""
         return _slide([self], self.title, mode)
+
+    def lines(self, mode: Mode) -> Scene:
+        """Lay out the map as lines from its queries to its keys, in large type."""
+        return lines.slide(
+            self.weights,
+            queries=self.queries,
+            keys=self.keys,
+            title=self.title,
+            caption=self.caption,
+            named=self.named,
+            mode=mode,
+        )
 
     def files(self, name: str, *, of: str = "", labels: save.Labels = LABELS) -> list[File]:
         """List the map as a picture, and its weights to the last digit; of: its title on the buttons."""
@@ -110,7 +130,13 @@ def _slide(pictures: Sequence[MapPicture], title: str, mode: Mode) -> Scene:
     first = pictures[0]
     return matrices.slide(
         [
-            matrices.Plot(values=picture.weights, rows=picture.queries, columns=picture.keys, title=picture.title)
+            matrices.Plot(
+                values=picture.weights,
+                rows=picture.queries,
+                columns=picture.keys,
+                title=picture.title,
+                named=picture.named,
+            )
             for picture in pictures
         ],
         title=title,
@@ -120,5 +146,6 @@ def _slide(pictures: Sequence[MapPicture], title: str, mode: Mode) -> Scene:
         top=first.top,
         diverging=first.diverging,
         scale=first.scale,
+        caption=first.caption if len(pictures) == 1 else "",
         mode=mode,
     )

@@ -78,15 +78,13 @@ def menu(
     about: str = "",
     python: str = "",
     pictures: Callable[[], None] | None = None,
-    below: Callable[[], None] | None = None,
     labels: Labels = ENGLISH,
 ) -> None:
     """Draw a figure's title line, its menu at the right end; what is in the menu is made when the reader opens it.
 
     rows: files whose buttons stand beside each other. heading, sentence: of the figure; where both are empty the line
     is the menu alone. about: names the figure in its button where it has no heading. python: the lines after which a
-    reader has the same numbers. pictures: draws the buttons of pictures that the browser makes. below: draws what else
-    the menu holds.
+    reader has the same numbers. pictures: draws the buttons of pictures that the browser makes.
     """
     named = heading or about
     with st.container(horizontal=True, horizontal_alignment="right", wrap=False, gap="small"):
@@ -122,8 +120,6 @@ def menu(
             if python:
                 st.caption(labels.python)
                 python_lines.show(python)
-            if below is not None:
-                below()
     for slide in slides:
         if st.session_state.pop(f"{slide.key}-slide-asked", False):
             slide.open()

@@ -149,6 +149,7 @@ def _text(player: Player, made: WrittenText, step: int, turns: Sequence[dialogue
     text, whole = made.texts[step - 1], made.texts[-1]
     written(
         text,
+        given=made.given if len(made.given) <= MOST_SHOWN else f"…{made.given[-MOST_SHOWN:]}",
         rest=whole[len(text) :] if whole.startswith(text) else "",
         before=made.whole.tokens[: made.begun],
         roles={turn.start: turn.role for turn in turns},

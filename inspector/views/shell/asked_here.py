@@ -31,15 +31,15 @@ def draw(place: DeltaGenerator, page: str) -> None:
     language = languages.chosen()
     words = languages.WORDS[language]
     here = [question for question in QUESTIONS if question.see is not None and address(question) == page]
-    listed: dict[str, dict[str, Question]]  # heading -> what stands before a question -> the question
+    listed: dict[str, list[Question]]  # by their heading
     if page == "":  # whoever is new comes here first
         label = words.INVITATION
-        listed = {"": {f"{place}.": BY_NUMBER[number] for place, number in enumerate(FIRST, start=1)}}
+        listed = {"": [BY_NUMBER[number] for number in FIRST]}
     elif here:
         label = words.here(len(here))
         listed = {
-            words.ON_THIS_VIEW: {f"{question.number} ·": question for question in here if _is_open(question)},
-            words.ON_THIS_PAGE: {f"{question.number} ·": question for question in here if not _is_open(question)},
+            words.ON_THIS_VIEW: [question for question in here if _is_open(question)],
+            words.ON_THIS_PAGE: [question for question in here if not _is_open(question)],
         }
     else:
         return
@@ -47,8 +47,8 @@ def draw(place: DeltaGenerator, page: str) -> None:
         for heading, questions in listed.items():
             if heading and questions:
                 st.markdown(f"**{heading}**")
-            for before, question in questions.items():
-                _link(f"{before} {question.asked.of(language)}", {"q": str(question.number)})
+            for question in questions:
+                _link(f"{question.number} · {question.asked.of(language)}", {"q": str(question.number)})
         every = {"theme": "all", "lang": language}
         link.lead(PAGE, every)  # the question that was open there before would stand in place of the list
         _link(words.EVERY, every)

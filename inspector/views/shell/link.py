@@ -135,6 +135,8 @@ def _arrive(page: str, known_models: Sequence[str]) -> None:
     for name in (bound.get(page, set()) | set(given)) - set(_OF_SIDEBAR):
         if name in state:
             del state[name]
+    if page == "compare":
+        state.update({name: given.get(name, "") for name in TEXTS if name not in _OF_SIDEBAR})
     model = given.get("model", "")
     if model and model not in known_models and model.partition("?")[0] not in known_models:
         return
@@ -146,16 +148,16 @@ def _arrive(page: str, known_models: Sequence[str]) -> None:
 
 def write(*, default_model: str, beside: str, default_text: str) -> None:
     """Put model, the model beside it ("" for none) and texts into the link where they differ from the page's start."""
-    _put("model", model_shelf.in_link(st.session_state["model"]), default_model)
-    _put("b", model_shelf.in_link(beside), "")
     here = TEXTS if st.session_state["link.page"] == "compare" else _OF_SIDEBAR[1:]  # panels' texts are for Compare
     texts = {name: str(st.session_state.get(name, "")) for name in here}
-    for name in set(TEXTS) - set(here):
-        _put(name, "", "")
     length = sum(len(text) for text in texts.values())
-    for name, text in texts.items():
-        default = default_text if name == "text" else ""
-        _put(name, text if length <= MAX_TEXT else default, default)
+    ids = {"model": st.session_state["model"], "b": beside}
+    shown = {**{name: model_shelf.in_link(id) for name, id in ids.items()}, **(texts if length <= MAX_TEXT else {})}
+    defaults = {"model": default_model, "text": default_text}
+    # A link may say what it need not: it stays as it is, for another address would be a step of the browser's Back.
+    said = {name for name, value in shown.items() if st.query_params.get(name) == value}
+    told = {name: value for name, value in shown.items() if value != defaults.get(name, "") or name in said}
+    _put(dict.fromkeys(("model", "b", *TEXTS)) | told)
     if length > MAX_TEXT:
         st.sidebar.caption(
             f"The link restores the view but not the text: {length:,} characters are more than the {MAX_TEXT:,} that "
@@ -419,12 +421,7 @@ def publish() -> None:
     """
     held: dict[str, Value] = st.session_state["link.held"]
     names: tuple[str, ...] = st.session_state["link.parameters"]
-    for name in names:
-        if not _written(held.get(name, ())):
-            _put(name, "", "")
-    wanted = {name: _written(held[name]) for name in names if _written(held.get(name, ()))}
-    if any(st.query_params.get(name) != value for name, value in wanted.items()):
-        st.query_params.update(wanted)
+    _put({name: _written(held.get(name, ())) or None for name in names})
 
 
 def _consume(name: str, read: Callable[[str], Value | None], *, but: str) -> None:
@@ -490,11 +487,17 @@ def _asked(name: str) -> str | None:
     return ",".join(st.query_params.get_all(name)) if name in st.query_params else None
 
 
-def _put(name: str, value: str, default: str) -> None:
-    if value != default:
-        st.query_params[name] = value
-    elif name in st.query_params:
+def _put(values: Mapping[str, str | None]) -> None:
+    """Put values into the address, without those that are None; what it says already is not written again.
+
+    Streamlit sends every write to the browser, which takes the same values in another order for a step of its Back.
+    """
+    for name in [name for name, value in values.items() if value is None and name in st.query_params]:
         del st.query_params[name]
+    changed = {name: value for name, value in values.items() if value is not None}
+    changed = {name: value for name, value in changed.items() if st.query_params.get(name) != value}
+    if changed:
+        st.query_params.update(changed)
 
 
 def _plain(value: str) -> str:

@@ -44,10 +44,10 @@ def by_chance(trace: Trace, *, stream: str) -> bool:
 
 
 def most_telling(trace: Trace, *, stream: str) -> tuple[int, int]:
-    """Return layer and head of `heads.most_telling`, found once."""
-    from inspector import heads
+    """Return layer and head of `overview.first_head`, found once."""
+    from inspector.overview import first_head
 
-    return cached((trace.key, "most telling", stream), lambda: heads.most_telling(measures(trace, stream=stream)))
+    return cached((trace.key, "most telling", stream), lambda: first_head(of(trace), trace, stream=stream))
 
 
 def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArray[np.uint8], float]:

@@ -26,6 +26,11 @@ def show(sentence: str, terms: Sequence[str] = ()) -> None:
     st.header(linked, anchor=False, help="\n\n".join(meanings) or None)
 
 
+def note(text: str, terms: Sequence[str]) -> None:
+    """Draw a sentence in small type, each term that stands in it with its meaning."""
+    st.caption(with_terms(text, terms)[0])
+
+
 def with_terms(sentence: str, terms: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Make a link of the first place of each term in a sentence, and return the terms that are not in it.
 

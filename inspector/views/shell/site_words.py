@@ -17,16 +17,23 @@ layer_names = phrases.layer_names
 
 
 def sharing(site: AttentionSite, head: int) -> str:
-    """The kv head that a head reads, and the heads that share it: "kv head 1 of 2, shared by heads 4 to 7".
+    """The kv head that a head reads, and the heads that share it: "kv head 1 (of 0 and 1), shared by heads 4 to 7".
 
-    Counted from 0. Empty where every head has a kv head of its own.
+    Empty where every head has a kv head of its own.
     """
     each = site.heads // site.kv_heads
     if each == 1:
         return ""
-    group = site.kv_group(head)
-    first, last = group * each, group * each + each - 1
-    return f"kv head {group} of {site.kv_heads}, shared by heads {first} {'and' if each == 2 else 'to'} {last}"
+    first = site.kv_group(head) * each
+    last = first + each - 1
+    return f"kv head {_of_all(site, head)}, shared by heads {first} {'and' if each == 2 else 'to'} {last}"
+
+
+def _of_all(site: AttentionSite, head: int) -> str:
+    """Number the kv head of a head among all, which count from 0: "1 (of 0 and 1)", "0 (the only one)"."""
+    last = site.kv_heads - 1
+    every = f"of 0 {'and' if last == 1 else 'to'} {last}" if last else "the only one"
+    return f"{site.kv_group(head)} ({every})"
 
 
 def reach(site: AttentionSite) -> str:
@@ -42,8 +49,8 @@ def cards(site: AttentionSite, head: int) -> list[tuple[str, str, str]]:
     """Write the cards of the open head, in the form that readings.cards takes."""
     facts, shared, reached = [], sharing(site, head), reach(site)
     if shared:
-        meaning = f"Its keys and values are those of {shared}; counted from 0 (Ainslie et al. 2023)"
-        facts.append(("KV head", f"{site.kv_group(head)} of {site.kv_heads}", meaning))
+        meaning = f"Its keys and values are those of {shared} (Ainslie et al. 2023)"
+        facts.append(("KV head", _of_all(site, head), meaning))
     if site.window is not None:
         width = f"± {site.window - 1} tokens" if site.stream == "encoder" else f"{site.window} tokens"
         facts.append(("Local layer", width, f"A query sees {reached} (Beltagy et al. 2020)"))

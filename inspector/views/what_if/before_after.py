@@ -285,8 +285,8 @@ def _told(opened: OpenChange, *, about: Sequence[int]) -> list[tuple[str, str, s
     over = "the changed token's row" if about else "every row, mean over the rows"
     return [
         (
-            "Divergence",
-            f"{number(row['jensen_shannon'])} nats",
+            wording.DIVERGENCE_OF_MAPS,
+            number(row["jensen_shannon"]),
             wording.divergence_about(over=over),
         ),
         (

@@ -143,8 +143,8 @@ def _numbers(prediction: Prediction) -> list[tuple[str, str, str]]:
             wording.surprise_about(whose=whose),
         ),
         (
-            "Divergence",
-            f"{number(prediction.divergence)} bits",
+            wording.DIVERGENCE_OF_GUESSES,
+            number(prediction.divergence),
             wording.DIVERGENCE_ABOUT,
         ),
     ]

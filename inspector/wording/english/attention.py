@@ -40,7 +40,6 @@ ONE_TOKEN = "One token in all heads"
 COMPARE_WITH = "Compare with …"
 SIDES = "What the token gives, or gets"
 ONE_TOKEN_CSV = "The token's share in every layer and head, to the last digit"
-VIEW_LINK = "This view as a link; a text over 1,000 characters is not in it:"
 HANDS_OVER = (
     r"What each key hands over in this head: $\|v_j W_O\|$, the length that a weight of 1 would move, in the unit "
     "of the residual stream."
@@ -408,5 +407,9 @@ def _alike(link: TokenLink) -> bool:
 
 def terms(reading: HeadReading) -> tuple[str, ...]:
     """Return the glossary's names of what a head's sentence speaks of."""
-    spoken = () if reading.opens_with_link else _TERMS.get(reading.role.kind, ())
-    return ("head", "attention", *spoken)
+    return ("head", "attention", *(() if reading.opens_with_link else _TERMS.get(reading.role.kind, ())))
+
+
+def also_terms(reading: HeadReading) -> tuple[str, ...]:
+    """Return the glossary's names of what `also` speaks of."""
+    return _TERMS.get(reading.role.kind, ()) if reading.opens_with_link else ()

@@ -58,8 +58,22 @@ def best(match: FittingHead, wish: str) -> str:
 
 
 def links(match: FittingHead, query: Named, key: Named) -> str:
-    """Say which head gives the most from one token to another."""
-    return f"{head(match)} gives the most from {named(query)} to {named(key)}: {share(match.share)} of its attention."
+    """Say which head links two tokens most: in which the first gives the second more than other tokens give it."""
+    gives = f"{named(query)} gives {named(key)} {share(match.share)} of its attention"
+    if match.others is None:
+        return f"{head(match)} links them most: {gives}."
+    if match.singled_out < ENOUGH:
+        return f"No head links these two much. The nearest is {_inside(match)}: {gives}, {_others(match)}."
+    return f"{head(match)} links them most: {gives}, {_others(match)}."
+
+
+def linking(match: FittingHead) -> str:
+    """Say how much a head gives from one token to another: "77 %, other tokens 6 % on average"."""
+    return percent(match.share) + ("" if match.others is None else f", {_others(match)}")
+
+
+def _others(match: FittingHead) -> str:
+    return f"other tokens {percent(match.others or 0.0)} on average"
 
 
 def _inside(match: FittingHead) -> str:

@@ -279,7 +279,7 @@ def _choice(reading: StepReading) -> str:
     if reading.probability >= _LIKELY:
         was = "was sure of" if reading.probability >= _SURE else "leaned to"
         return f"{was} {chosen}{end}; the runner-up was {other}"
-    return f"hesitated: {chosen} before {other}{end and '; the first ends the text'}"
+    return f"was unsure: {chosen} came before {other}{end and '; the first ends the text'}"
 
 
 def _looked(look: StrongestKey | None) -> str:

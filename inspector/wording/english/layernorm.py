@@ -11,10 +11,9 @@ from inspector.normalization import formula as latex
 from inspector.normalization.depth import BATCH, LAYERS, SEED, TASK, TOKENS, WIDTH
 from inspector.normalization.drift import DRIFT_LAYERS, DRIFT_STEPS
 from inspector.normalization.other_norms import OtherNorm
-from inspector.text import number, signed
-from inspector.text import token as code
+from inspector.text import Named, number, signed
 from inspector.wording.english.exactness import unknown_tokens
-from inspector.wording.english.phrases import count_of, listed, percent
+from inspector.wording.english.phrases import count_of, listed, named, percent
 
 if TYPE_CHECKING:
     from inspector.normalization import Size
@@ -96,18 +95,23 @@ def in_short(formulas: Mapping[str, int], placements: Mapping[str, int]) -> str:
     return f"The norms are {listed([f'{_FORMULAS[formula]}s' for formula in formulas])}{where}."
 
 
-def widest(*, norm: NormRecord, size: Size, token: str, before: float, after: float, stands_out: bool | None) -> str:
+def widest(*, norm: NormRecord, size: Size, token: Named, before: float, after: float, stands_out: bool | None) -> str:
     """Say which token stands out before which norm, or that no token does.
 
     size: the measure; before, after: the token's size around the norm; stands_out: None where the text has one token.
     """
     span = f"from {number(before)} to {number(after)}"
     if stands_out is None:
-        return f"The norm {name(norm)} takes the {SIZES[size]} of {code(token)} {span}."
+        return f"The norm {name(norm)} takes the {SIZES[size]} of {named(token)} {span}."
     takes = f"the norm {name(norm)} takes its {SIZES[size]} {span}"
     if stands_out:
-        return f"{code(token)} stands out: {takes}."
-    return f"Before no norm does a token stand far out. The largest is {code(token)}: {takes}."
+        return f"{_first(named(token))} stands out: {takes}."
+    return f"Before no norm does a token stand far out. The largest is {named(token)}: {takes}."
+
+
+def _first(name: str) -> str:
+    """Begin a sentence with a token's name: "The 2nd `the`"."""
+    return name[0].upper() + name[1:]
 
 
 def others(*, norm: NormRecord, size: Size, before: float, middle: float) -> str:
@@ -121,7 +125,7 @@ def others(*, norm: NormRecord, size: Size, before: float, middle: float) -> str
 
 def way(
     *,
-    token: str,
+    token: Named,
     size: Size,
     smallest: tuple[float, NormRecord],
     largest: tuple[float, NormRecord],
@@ -130,7 +134,7 @@ def way(
     """Say how a token's size changes on its way: the smallest and the largest size before a norm, and after."""
     (small, first), (large, last) = smallest, largest
     low, high = map(number, after)
-    subject = f"the {SIZES[size]} of {code(token)}"
+    subject = f"the {SIZES[size]} of {named(token)}"
     then = f"{low}" if low == high else f"between {low} and {high}"
     if number(small) == number(large):
         return f"Before every norm {subject} is {number(small)}, after it {then}."
@@ -316,11 +320,11 @@ MOST_FAR = 5  # tokens that a sentence names
 
 
 def outlier(
-    *, norm: NormRecord, dimension: int, token: str, value: float, times: float, largest: int, norms: int
+    *, norm: NormRecord, dimension: int, token: Named, value: float, times: float, largest: int, norms: int
 ) -> str:
     """Say which dimension stands out before which norm, and before how many norms that dimension is the largest."""
     return (
-        f"Dimension {dimension} of {code(token)} stands out most: before the norm {name(norm)} it is {signed(value)}, "
+        f"Dimension {dimension} of {named(token)} stands out most: before the norm {name(norm)} it is {signed(value)}, "
         f"{number(times)} times the median there. It is the largest dimension before {largest} of {norms} norms."
     )
 
@@ -334,7 +338,7 @@ def massive(dimensions: Sequence[int]) -> str:
     return f"Massive activations ({convention}) are in {'dimension' if len(dimensions) == 1 else 'dimensions'} {which}."
 
 
-def far(tokens: Sequence[tuple[str, int, float]], *, norms: int, size: Size) -> str:
+def far(tokens: Sequence[tuple[Named, int, float]], *, norms: int, size: Size) -> str:
     """Name the tokens that stand out, the farthest first, and count the tokens for which there is no room.
 
     tokens: each token with the number of norms, of `norms`, before which it stands out, and its size in medians.
@@ -342,7 +346,7 @@ def far(tokens: Sequence[tuple[str, int, float]], *, norms: int, size: Size) -> 
     if not tokens:
         return f"No token has twice the median {SIZES[size]} before any norm."
     parts = [
-        f"{code(token)} (before {count} of {norms} norms, up to {number(times)} times)"
+        f"{named(token)} (before {count} of {norms} norms, up to {number(times)} times)"
         for token, count, times in tokens[:MOST_FAR]
     ]
     more = f"; {len(tokens) - MOST_FAR} more" if len(tokens) > MOST_FAR else ""

@@ -123,4 +123,7 @@ test("what the sentence names is told: a cell with its weight, a column by its k
   assert.equal(cell.describeMarked(), "marked, for the sentence names it: query 10 ‘the’ → key 22 ‘sat’, weight 0.750");
   const column = matrix([[0, 0.25, 0.75, 0.5, 0.5, 0]], { marked: [null, 1] });
   assert.equal(column.describeMarked(), "marked, for the sentence names it: key 1 ‘cat’");
+  const both = matrix([[0, 0.25, 0.75, 0.5, 0.5, 0]], { marked: [null, 1], picked: [0, 2] });
+  const chosen = "chosen: query 0 ‘the’ → key 2 ‘sat’, weight 0.750";
+  assert.equal(both.describeMarked(), `marked, for the sentence names it: key 1 ‘cat’, ${chosen}`);
 });

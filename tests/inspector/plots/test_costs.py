@@ -105,6 +105,12 @@ def test_crossovers_are_drawn_where_the_curves_cross(scale: str) -> None:
     points = [(point.x[0], point.y[0]) for point in figure.data if point.mode == "markers"]
     assert points == [(3072, lines["FFN"][3072]), (1536, lines["FFN"][1536])]
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == scale
+    # no label lies over the plot, where it would cover a crossing, or over another
+    notes = [(note.y, note.yref, note.yanchor) for note in figure.layout.annotations]
+    assert notes == [(1, "y domain", "bottom")] * 3
+    shifts = [note.yshift for note in figure.layout.annotations]
+    assert all(above - below >= 18 for above, below in itertools.pairwise(shifts))
+    assert shifts[-1] >= 0
 
 
 def test_curves_are_the_matrix_products() -> None:

@@ -61,6 +61,34 @@ def test_every_token_stands_beside_its_row_within_the_slide_and_apart_from_the_n
         assert cells.y + cells.height <= scene.height
 
 
+@pytest.mark.parametrize("named", [(2, 3), (None, 3)])
+def test_the_named_cell_or_column_is_framed_on_a_slide_and_in_a_file(named: tuple[int | None, int]) -> None:
+    shown = plot(TOKENS, TOKENS, named=named)
+    file = matrices.picture(shown.values, queries=TOKENS, keys=TOKENS, title="T", named=named)
+    for scene in (slide(shown), file):
+        (cells,) = maps(scene)
+        wide, high = cells.width / 13, cells.height / 13
+        (frame,) = (mark for mark in scene.marks if isinstance(mark, Box) and mark.stroke == theme.TEXT["light"])
+        row, rows = (0, 13) if named[0] is None else (named[0], 1)
+        assert abs(frame.x + frame.width / 2 - (cells.x + 3.5 * wide)) < 1
+        assert abs(frame.y + frame.height / 2 - (cells.y + (row + rows / 2) * high)) < 1
+        assert wide <= frame.width <= wide + 4
+        assert rows * high <= frame.height <= rows * high + 4
+
+
+def test_a_sentence_stands_whole_between_the_title_and_the_map() -> None:
+    sentence = "Layer 3, head 1: ‘cross’ gives two thirds of its attention to ‘street’, more than any other head does."
+    file = matrices.picture(plot(TOKENS, TOKENS).values, queries=TOKENS, keys=TOKENS, title="T", caption=sentence)
+    for scene in (slide(plot(TOKENS, TOKENS), caption=sentence), file):
+        texts = [mark for mark in scene.marks if isinstance(mark, Text)]
+        title, first = texts[0], next(mark for mark in texts if mark.text.startswith("Layer 3"))
+        lines = texts[texts.index(first) : texts.index(next(mark for mark in texts if mark.text.endswith("does."))) + 1]
+        assert " ".join(mark.text for mark in lines) == sentence
+        assert title.y < first.y
+        assert lines[-1].y < min(mark.y for mark in texts if mark.text == "key")
+        assert all(mark.x + width(mark.text, mark.size) <= scene.width for mark in lines)
+
+
 def test_marks_are_never_turned_and_words_are_where_they_need_it() -> None:
     digits = ["⊢", *"731902", "⊣"]
     assert not any(mark.turned for mark in slide(plot(digits, digits)).marks if isinstance(mark, Text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inspector.text import Named, named, token
+from inspector.text import Named, named, quoted, token
 from inspector.wording.english import phrases, terms
 
 
@@ -37,6 +37,11 @@ def test_a_share_in_words_is_true_within_its_tolerance() -> None:
 )
 def test_a_token_is_written_letter_by_letter(text: str, written: str | None) -> None:
     assert token(text) == written or (written is None and len(token(text)) < 30)
+
+
+@pytest.mark.parametrize("text", ["it", "``", "`", "##ed", " a", "a`b"])
+def test_tokens_of_a_sentence_stand_in_quotation_marks_where_nothing_reads_markdown(text: str) -> None:
+    assert quoted(f"Layer 1: {token(text)} gives {token('on')} half.") == f"Layer 1: ‘{text}’ gives ‘on’ half."
 
 
 def test_tokens_that_repeat_are_counted() -> None:

@@ -23,6 +23,7 @@ from inspector.interventions import effects as read_what_if
 from inspector.sections.layernorm import every as norm_section
 from inspector.sections.layernorm import learned as learned_section
 from inspector.sections.positions import opening as positions_opening
+from inspector.text import named as place_of
 from inspector.text import token
 from inspector.trace import NormRecord, Trace
 from inspector.wording.english import compare as say_compare
@@ -80,13 +81,14 @@ def named(tokens: tuple[str, ...], position: int) -> str:
 
 PLACE = r"((?:of|at|before|after|on|inside|the|output|embedding|end|layer \d+'s|[\w-]+|\s)+?)"
 SIZE = "(standard deviation|root mean square)"
+FIRST = NAMED.replace("the ", "The ")  # at the beginning of a sentence
 WIDEST = (
-    rf"(?:(Before no norm does a token stand far out)\. The largest is {TOKEN}|{TOKEN} stands out): "
+    rf"(?:(Before no norm does a token stand far out)\. The largest is {NAMED}|{FIRST} stands out): "
     rf"the norm {PLACE} takes its {SIZE} from {NUMBER} to {NUMBER}\."
 )
 ALONE = rf"The norm {PLACE} takes the {SIZE} of {TOKEN} from {NUMBER} to {NUMBER}\."
 WAY = (
-    rf"Before the norms the {SIZE} of {TOKEN} is between {NUMBER} \(at the norm {PLACE}\) and {NUMBER} "
+    rf"Before the norms the {SIZE} of {NAMED} is between {NUMBER} \(at the norm {PLACE}\) and {NUMBER} "
     rf"\(at the norm {PLACE}\), after them (?:between {NUMBER} and )?{NUMBER}\."
 )
 LEARNED = rf"(Gamma|Beta) is {NUMBER} on average; farthest from that is dimension (\d+) with {NUMBER}\."
@@ -128,7 +130,7 @@ def check_widest(said: str, norms: list[NormRecord], tokens: tuple[str, ...]) ->
     assert is_number(before, told, rough=1e-6)
     assert any(
         abs(inputs[row, column] - told) <= told * 1e-6
-        and token(tokens[column]) == one
+        and named(tokens, column) == one[0].lower() + one[1:]
         and place(norms[row]) == where
         and is_number(after, sizes(norms[row].output, size)[column], rough=1e-5)
         and told_beside(np.delete(inputs[row], column), inputs[row, column], none=none)
@@ -145,7 +147,7 @@ def check_way(said: str, norms: list[NormRecord], tokens: tuple[str, ...], posit
     size, one, small, first, large, last, low, high = claim(WAY, said)
     inputs = {place(norm): sizes(norm.input, size)[position] for norm in norms}
     outputs = [sizes(norm.output, size)[position] for norm in norms]
-    assert one == token(tokens[position])
+    assert one == named(tokens, position)
     for told, where, value in ((small, first, min(inputs.values())), (large, last, max(inputs.values()))):
         assert is_number(told, value, rough=1e-6)
         assert inputs.get(where, np.nan) == pytest.approx(value)
@@ -197,7 +199,8 @@ def norm_sentences(trace: Trace, stream: str, random: Random) -> Iterator[tuple[
     check_widest(said, every, tokens)
     yield "widest", said
     position = random.randrange(len(tokens))
-    said = norm_section.way(table[table["position"] == position], norms, size=size)
+    rows = table[table["position"] == position]
+    said = norm_section.way(rows, norms, size=size, token=place_of(tokens, position))
     check_way(said, every, tokens, position)
     yield "way", said
 
@@ -234,7 +237,7 @@ def test_a_false_sentence_of_norms_is_found(recorded: list[tuple[LoadedModel, Tr
     for false in planted(said["widest"]):
         with pytest.raises(AssertionError):
             check_widest(false, norms, tokens)
-    position = next(at for at, one in enumerate(tokens) if f"of {token(one)} is" in said["way"])
+    position = next(at for at in range(len(tokens)) if f"of {named(tokens, at)} is" in said["way"])
     for false in planted(said["way"]):
         with pytest.raises(AssertionError):
             check_way(false, norms, tokens, position)
@@ -618,7 +621,8 @@ CANDIDATE = rf"{TOKEN} \({NUMBER}\)"
 END = "(, which ends the text|; the first ends the text)?"
 STEP = (
     rf"At step {COUNT} the model (?:(was sure of|leaned to) {CANDIDATE}{END}; the runner-up was {CANDIDATE}|"
-    rf"(hesitated|was torn)(?:: | between ){CANDIDATE}(?:, closely followed by | before | and ){CANDIDATE}"
+    rf"(hesitated|was torn|was unsure)(?:: | between ){CANDIDATE}"
+    rf"(?:, closely followed by | came before | and ){CANDIDATE}"
     rf"(?:, and wrote the first)?{END}|(drew) {CANDIDATE}, the ([\d,]+)\w\w likeliest of all tokens{END}; "
     rf"the likeliest was {CANDIDATE})\. It looked most at {TOKEN}(?: in the source)? \({NUMBER}; layer (\d), "
     r"(?:mean over its heads|head (\d))\)( and about as much at another token)?\."
@@ -646,7 +650,7 @@ def check_step(said: str, made: generating.WrittenText, p: np.ndarray, stream: s
             assert p[id] >= 0.25
         elif close:
             assert p[id] < 0.5
-            assert near == ("closely" in said)
+            assert near == ("closely" in said) == (close == "hesitated")
         else:
             assert not near
             assert (sure == "was sure of") == (p[id] >= 0.9)

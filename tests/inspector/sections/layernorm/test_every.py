@@ -15,7 +15,7 @@ from inspector import normalization
 from inspector.normalization import Size
 from inspector.sections.layernorm import every, stream
 from inspector.sections.layernorm.learned import beyond, learned, of_norm, spread
-from inspector.text import number
+from inspector.text import named, number
 from inspector.trace import NormRecord, Trace
 from inspector.wording.english import layernorm as words
 from models import LoadedModel
@@ -114,7 +114,8 @@ def test_a_tokens_way_is_that_of_its_inputs(trace: Trace) -> None:
     before = np.array([norm.input[1].astype(np.float64).std() for norm in trace.norms])
     after = np.array([norm.output[1].astype(np.float64).std() for norm in trace.norms])
     table = normalization.statistics(trace)
-    said = every.way(table[table["position"] == 1], norms(trace), size="std")
+    rows = table[table["position"] == 1]
+    said = every.way(rows, norms(trace), size="std", token=named(trace.tokens, 1))
     low, high = (
         f"{number(before[at])} (at the norm {words.name(trace.norms[at])})" for at in (before.argmin(), before.argmax())
     )

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from inspector import normalization, record, record_batch
 from inspector.sections.layernorm import change, depth, other, outliers
-from inspector.text import number
+from inspector.text import Named, number
 from inspector.trace import PaddedBatch, Trace
 from inspector.wording.english import layernorm as words
 from models import LoadedModel
@@ -30,7 +30,7 @@ def test_steps_and_outliers_are_those_of_the_tables(trace: Trace) -> None:
     assert words.about_steps(0) == words.ABOUT_STEPS
     assert words.about_steps(2).endswith(". 2 norms with a gate are left out.")
     norms, found = dict(enumerate(trace.norms)), normalization.outliers(trace)
-    said = outliers.outlier(found, norms)
+    said = outliers.outlier(found, norms, tokens=trace.tokens)
     assert f"{number(found.times.max())} times the median there" in said
     assert said.endswith("of 13 norms.")
     assert "No activation of this text is massive" in outliers.massive(found)
@@ -44,9 +44,11 @@ def test_tokens_that_stand_out_are_named() -> None:
         columns=["norm", "position", "token", "std_before"],
     )
     found = outliers.far(table, size="std")
-    assert found == [("t2", 1, 9.0)]
+    assert found == [(Named("t2", 1, 1), 1, 9.0)]
     assert "`t2` (before 1 of 2 norms, up to 9.00 times)" in words.far(found, norms=2, size="std")
     assert words.far([], norms=2, size="std").startswith("No token has twice the median standard deviation")
+    repeated = outliers.far(table.assign(token=["the", "a", "the", "b", "c"] * 2), size="std")
+    assert "the 2nd `the` (before 1 of 2 norms" in words.far(repeated, norms=2, size="std")
 
 
 def test_padding_moves_the_statistics_that_count_it(minilm: LoadedModel) -> None:

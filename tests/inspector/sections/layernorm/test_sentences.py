@@ -13,12 +13,13 @@ import inspector
 from inspector import normalization
 from inspector.sections.layernorm import change, depth, every, other, outliers
 from inspector.sections.layernorm import stream as norm_stream
-from inspector.text import token
+from inspector.text import named
 from inspector.trace import NormRecord, PaddedBatch, Trace
 from inspector.wording.english import layernorm as words
+from inspector.wording.english import phrases
 from models import LoadedModel
 from tests.closeness import relative_error
-from tests.inspector.wording.said import COUNT, NUMBER, TOKEN, claim, count, is_number, planted
+from tests.inspector.wording.said import COUNT, NUMBER, claim, count, is_number, planted
 
 TEXTS = {
     "minilm": "The cat sat on the mat because it was tired.",
@@ -34,8 +35,9 @@ STEPS = (
     r"(\w+) changes the vectors most: it has ([\d.]+) % of the four steps' lengths, on average\. Of the others "
     r"(\w+) ([\d.]+) %, (\w+) ([\d.]+) % and (\w+) ([\d.]+) %\."
 )
+NAMED = r"((?:the [\d,]+\w\w )?`+ ?.+? ?`+)"
 OUTLIER = (
-    rf"Dimension (\d+) of {TOKEN} stands out most: before the norm (.+?) it is {NUMBER}, {NUMBER} times the median "
+    rf"Dimension (\d+) of {NAMED} stands out most: before the norm (.+?) it is {NUMBER}, {NUMBER} times the median "
     r"there\. It is the largest dimension before (\d+) of (\d+) norms\. (?:(No activation of this text is massive): "
     r"size over "
     r"100 and more than 1,000 times the median \(Sun et al\. 2024\)|Massive activations \(size over 100 and more than "
@@ -45,7 +47,7 @@ FAR = (
     r"(?:No token has twice the median (?:standard deviation|root mean square) before any norm|Tokens with at least "
     r"twice the median (?:standard deviation|root mean square): (.+?)(?:; (\d+) more)?)\."
 )
-ONE_FAR = rf"(?:the \d+\w\w )?{TOKEN} \(before (\d+) of (\d+) norms, up to {NUMBER} times\)"
+ONE_FAR = rf"{NAMED} \(before (\d+) of (\d+) norms, up to {NUMBER} times\)"
 PADDED = (
     rf"(?:{COUNT} of the batch's {COUNT} cells are padding\. BatchNorm counts them in mean and deviation; LayerNorm "
     rf"takes each token by itself|{COUNT} cells of the batch are padding, (\d+) columns of them added\. BatchNorm "
@@ -102,7 +104,7 @@ def check_outlier(said: str, norms: dict[int, NormRecord], tokens: tuple[str, ..
     at = max(far, key=far.__getitem__)
     row, column = np.unravel_index(sizes[at].argmax(), sizes[at].shape)
     assert where == words.name(norms[at])
-    assert (int(dimension), one) == (column, token(tokens[row]))
+    assert (int(dimension), one) == (column, phrases.named(named(tokens, int(row))))
     assert is_number(value, float(norms[at].input[row, column]), rough=1e-9)
     assert is_number(times, far[at], rough=1e-6 * far[at])
     assert int(of) == len(norms)
@@ -137,7 +139,9 @@ def check_far(said: str, norms: list[NormRecord], tokens: tuple[str, ...], *, si
         at = next(
             at
             for at, (number_of, most) in left.items()
-            if token(tokens[at]) == one and number_of == int(before) and is_number(times, most, rough=1e-6 * most)
+            if phrases.named(named(tokens, at)) == one
+            and number_of == int(before)
+            and is_number(times, most, rough=1e-6 * most)
         )
         assert left.pop(at)[1] >= max([most for _, most in left.values()], default=0) - 1e-6
 
@@ -188,7 +192,7 @@ def section_sentences(trace: Trace, stream: str) -> Iterator[tuple[str, Callable
         lambda said: check_steps(said, records),
     )
     table = normalization.outliers(trace, stream=stream)
-    told = f"{outliers.outlier(table, norms)} {outliers.massive(table)}"
+    told = f"{outliers.outlier(table, norms, tokens=tokens)} {outliers.massive(table)}"
     yield told, lambda said: check_outlier(said, norms, tokens)
     size = norm_stream.size(norms)
     statistics = normalization.statistics(trace)

@@ -38,6 +38,9 @@ def test_a_link_is_chosen_and_a_shorter_text_forgets_it() -> None:
     side(app, "From").set_value(8).run()
     side(app, "To").set_value(10).run()
     assert sentence(app).startswith("Layer 2, head 8: `it` gives 77 % of its attention to `tired`")
+    assert (app.query_params["query"], app.query_params["key"]) == ("8", "10")
+    header, _ = message(app, "head")
+    assert header["picked"] == [8, 10]
     typed(app, "Hi.")
     assert not app.exception
     assert side(app, "To").value < 4

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import models
-from inspector import flow, record
+from inspector import flow, heads, record
 from inspector.explain import why
 from models import LoadedModel
 from models.output_projection import find
@@ -48,6 +48,24 @@ def test_a_cell_is_explained_on_the_page(minilm: LoadedModel) -> None:
     assert f"Rank {cell.rank} of 13 in its row" in said(app)
     assert f"{len(cell.carriers())} of 32 dimensions make 80 % of the dot product" in said(app)
     assert "RoPE" not in said(app)
+
+
+def test_it_opens_on_the_cell_that_shows_what_the_page_says_of_the_head() -> None:
+    """A head of repetition opens on a token that looks at what followed its like, not on the first row."""
+    text = "To be or not to be, that is the question: to be or not to be."
+    trace = record(models.load("mini-gpt"), text)
+    chosen = heads.with_choice(heads.measure(trace), trace)
+    labels = heads.label(chosen)
+    at = chosen[labels == "induction"].iloc[0]
+    app = opened(model="mini-gpt", text=text, why="true", layer=str(at["layer"]), head=str(at["head"]))
+    shown = steps(app)
+    (query, key) = (app.selectbox(key=f"why {side}").value for side in ("query", "key"))
+    targets = heads.induction_targets(trace.tokens, trace.encoding.words)
+    map_ = trace.attention(layer=int(at["layer"]), head=int(at["head"]))
+    pairs = targets.pairs(slice(0, len(trace.tokens)), slice(0, len(trace.tokens)))
+    assert (query, key) == np.unravel_index(np.where(pairs, map_, 0).argmax(), map_.shape)
+    assert trace.tokens[key - 1] == trace.tokens[query]
+    assert shown["chosen"] == shown["positions"].index(key)
 
 
 def test_the_panel_is_closed_until_asked_for() -> None:

@@ -17,7 +17,7 @@ from inspector.views.server import queue
 from inspector.views.server.shared import Shared
 from inspector.views.server.turns import Turns
 from inspector.views.shell import progress
-from tests.inspector.views.page import numbers, opened, pressed, said, section_opened
+from tests.inspector.views.page import numbers, opened, pressed, said, section_opened, typed
 
 TINY = {
     "model_type": "llama",
@@ -47,6 +47,17 @@ def chosen(app: AppTest, key: str, value: str) -> AppTest:
     bar.set_value(value).run()
     assert not app.exception
     return app
+
+
+def test_a_model_is_counted_at_the_length_of_the_readers_choice_and_another_text_brings_its_own() -> None:
+    app = opened("Costs", text_length="2000")
+    assert "At 2,000 tokens" in said(app)
+    assert "One forward pass over a text of 2,000 tokens" in said(app)
+    app.number_input(key="text_length").set_value(13).run()
+    assert "One forward pass over this text of 13 tokens" in said(app)
+    typed(app, "Hi.")
+    assert app.number_input(key="text_length").value == 4
+    assert "One forward pass over this text of 4 tokens" in said(app)
 
 
 def test_a_shape_of_seventy_billion_is_told_in_every_section() -> None:

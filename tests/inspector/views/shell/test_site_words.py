@@ -21,9 +21,12 @@ def test_kv_heads_and_windows_in_words() -> None:
     assert site_words.cards(plain, 5) == []
     assert site_words.in_title(plain, 5) == ""
     assert site_words.notes([plain], [["other"] * 8]) == [["other"] * 8]
-    assert site_words.sharing(grouped, 5) == "kv head 1 of 2, shared by heads 4 to 7"
-    assert site_words.sharing(site("decoder", kv_heads=4, window=None), 5) == "kv head 2 of 4, shared by heads 4 and 5"
-    assert [card[:2] for card in site_words.cards(grouped, 5)] == [("KV head", "1 of 2")]
+    assert site_words.sharing(grouped, 5) == "kv head 1 (of 0 and 1), shared by heads 4 to 7"
+    of_four = site_words.sharing(site("decoder", kv_heads=4, window=None), 5)
+    assert of_four == "kv head 2 (of 0 to 3), shared by heads 4 and 5"
+    assert [card[:2] for card in site_words.cards(grouped, 5)] == [("KV head", "1 (of 0 and 1)")]
+    alone = site("decoder", kv_heads=1, window=None)
+    assert site_words.sharing(alone, 5) == "kv head 0 (the only one), shared by heads 0 to 7"
 
 
 @pytest.mark.parametrize(("stream", "words"), [("encoder", "2 tokens to each side"), ("decoder", "the last 3 tokens")])
