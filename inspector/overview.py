@@ -87,7 +87,8 @@ def first_head(look: Overview, trace: Trace, *, stream: str) -> tuple[int, int]:
     read = head_roles.head(chosen, trace, at_first, first[1])
     if read.role.leads or _told(read) >= HALF or maps.shape[2:] != (len(at_first.queries), len(at_first.keys)):
         return first
-    between = np.outer(*([is_word(name) for name in names] for names in (at_first.queries, at_first.keys)))
+    words = [np.array([is_word(name) for name in names]) for names in (at_first.queries, at_first.keys)]
+    between = words[0][:, None] & words[1]
     if stream != "cross":
         np.fill_diagonal(between, False)
     largest = np.where(between, maps, 0).max(axis=(2, 3))  # [L, H]

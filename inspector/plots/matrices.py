@@ -258,9 +258,9 @@ def _plot(
     for column in plot.borders:
         yield Box(x + column * wide - 1, y, 2, down, fill=theme.PRIMARY[mode])
     if plot.named is not None:
-        row, column = plot.named
-        top_left = (x + column * wide - 1, y if row is None else y + row * high - 1)
-        sides = (wide + 2, down if row is None else high + 2)
+        named_row, named_column = plot.named
+        top_left = (x + named_column * wide - 1, y if named_row is None else y + named_row * high - 1)
+        sides = (wide + 2, down if named_row is None else high + 2)
         yield Box(*top_left, *sides, stroke=theme.BACKGROUND[mode], weight=5)  # so that it is seen on every colour
         yield Box(*top_left, *sides, stroke=theme.TEXT[mode], weight=2.5)
     size = frame.label

@@ -33,7 +33,7 @@ def choose(sites: Sequence[AttentionSite], *, row: int, number: int) -> None:
 
 def _link(label: str, *heads: tuple[AttentionSite, int]) -> None:
     """Link to two heads on the page, on the reader's text; a link is one step of the browser's Back."""
-    given = {}
+    given: dict[str, str] = {}
     for side, (site, head) in zip("ab", heads, strict=True):
         given |= {f"{side}_layer": str(site.layer), f"{side}_head": str(head)}
         given |= {f"{side}_call": str(site.call)} if site.call else {}
