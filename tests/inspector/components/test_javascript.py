@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 UNITS = sorted((ROOT / "tests/browser/unit").glob("*.test.mjs"))
 # What source.script understands; any other form would reach the browser as it is, and fail there.
 IMPORT = re.compile(r'^import \{.*\} from "(.+)";$', re.MULTILINE)
-BORROWS = {"matrix": ("head/matrix.js", "head/colourbar.js")}  # what one component takes of another
+BORROWS = {"matrix": ("head/matrix.js", "head/colourbar.js", "head/names.js")}  # what one component takes of another
 ANY_IMPORT = re.compile(r"^\s*import\b|\bimport\s*\(|^\s*export\s*(?:\*|\{[^}]*\})\s*from\b", re.MULTILINE)
 
 
