@@ -58,7 +58,6 @@ _SEGMENTS = {  # in the order of the stack -> the colour
 _LIKE = {"experts": "ffn", "mixer": "attention", "adapter": "router", "index": "k"}  # drawn in the colour of
 _ATTENTION = ("q", "k", "v", "scores", "mix", "out")
 _ROW = 27  # pixels of a row of bars
-_LABEL_ROW = 18  # pixels of a row of labels over a plot
 
 
 def by_component(breakdown: pd.DataFrame, *, value: Value = "flops", stream: str | None = None) -> Chart:
@@ -213,8 +212,8 @@ def by_length(
             "xaxis": {"title": {"text": "text length (tokens)"}, "type": scale, "tickformat": ",d", **along},
             "yaxis": {"title": {"text": "FLOPs"}, "type": scale, "tickformat": "~s", **decades},
             "legend": theme.LEGEND_BELOW,
-            "margin": {"t": 76 + 3 * _LABEL_ROW},  # the marks' labels stand above the curves, and cover none
-            "height": 500 + 2 * _LABEL_ROW,
+            "margin": {"t": 76},
+            "height": 500,
         },
     )
     slope = float(ffn.iloc[-1]) / float(ffn.index[-1])  # the FFN costs the same for every token
@@ -413,20 +412,23 @@ def _line(name: str, flops: pd.Series, colour: str, dash: str, *, width: float =
 
 
 def _mark(figure: go.Figure, at: float, label: str, *, row: int, scale: str, mode: Mode, line: dict[str, str]) -> None:
-    """A vertical line with its label over the plot, on the side with more room and in a row of its own."""
+    """A vertical line with its label beside it, on the side with more room and in a row of its own.
+
+    Curves rise: a label at the left stands over them and a label at the right under them, so that none is covered.
+    """
     xs = figure.data[0].x
     place, first, last = (np.log10(x) if scale == "log" else x for x in (at, xs[0], xs[-1]))
     leftward = place > first + 0.4 * (last - first)
     figure.add_shape(type="line", x0=at, x1=at, y0=0, y1=1, yref="y domain", line={"width": 1.5, **line})
     figure.add_annotation(
         x=place,  # on a log axis plotly wants the decade here, but the number itself in the shape above
-        y=1,
+        y=0.18 - 0.08 * row if leftward else 1 - 0.08 * row,
         yref="y domain",
         text=label,
         font={"size": 13},
+        bgcolor=theme.BACKGROUND[mode],
         showarrow=False,
         xanchor="right" if leftward else "left",
-        yanchor="bottom",
-        xshift=4 if leftward else -4,
-        yshift=_LABEL_ROW * (2 - row),
+        yanchor="bottom" if leftward else "top",
+        xshift=-4 if leftward else 4,
     )

@@ -10,7 +10,7 @@ from itertools import permutations
 import streamlit as st
 
 from inspector import alignment, compare, maps, pairs
-from inspector.alignment import CommonRows, Number, Pairing
+from inspector.alignment import ROLES, CommonRows, Number, Pairing
 from inspector.components.head import HeadMessage, LinkedTokens, SharedLayout
 from inspector.text import number, plain
 from inspector.trace import Array
@@ -131,7 +131,7 @@ def explain(pair: PanelDifference | str) -> None:
     readings.line(_told(apart, pair.pairing.keys, a=a, b=b))
     end = number(apart.largest)
     colours = wording.colours(a=a, b=b, end=end) if apart.largest else wording.equal(a=a, b=b)
-    st.caption(f"{_alignment(pair.pairing.keys, a, b)} {colours}")
+    st.caption(f"{_alignment(pair.pairing, a, b)} {colours}")
 
 
 def _told(apart: compare.Difference, keys: CommonRows, *, a: str, b: str) -> list[tuple[str, str, str]]:
@@ -162,12 +162,15 @@ def _told(apart: compare.Difference, keys: CommonRows, *, a: str, b: str) -> lis
     ]
 
 
-def _alignment(keys: CommonRows, a: str, b: str) -> str:
+def _alignment(pairing: Pairing, a: str, b: str) -> str:
     """Say how many tokens or words were aligned, and which were not."""
+    keys = pairing.keys
     if keys.unit == "words":
         begin = wording.words_compared(count=len(keys.a.labels))
     else:
-        begin = wording.tokens_compared(count=len(keys.a.labels), merged=_merged(keys))
+        special = sum(label in ROLES for label in keys.a.labels)
+        queries, count = len(pairing.queries.a.labels), len(keys.a.labels)
+        begin = wording.tokens_compared(queries=queries, keys=count, special=special, merged=_merged(keys))
     rest = [
         f"Only in {name}: {', '.join(map(plain, alone[:MOST_NAMES]))}"
         + (f" and {len(alone) - MOST_NAMES} more." if len(alone) > MOST_NAMES else ".")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import streamlit as st
+
 from inspector.views import sections
 from inspector.views.costs import whose
 from inspector.views.shell import session
@@ -17,9 +19,14 @@ if TYPE_CHECKING:
 
 def of_sizes(need: Need | None) -> Subject | None:
     """Take the sidebar's model, or the sizes that the reader gives; None where there are none yet."""
-    if (source := whose.source()) == "model":
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    with bar:
+        source = whose.source()
+    if source == "model":
         inspected = session.inspected()
-        return whose.at_length(session.subject(inspected.trace, session.at_hand(inspected, so=words.NO_COSTS)))
+        subject = session.subject(inspected.trace, session.at_hand(inspected, so=words.NO_COSTS))
+        with bar:
+            return whose.at_length(subject)
     given = whose.given(source)
     return None if given is None else replace(session.subject(None, None), given=given)
 

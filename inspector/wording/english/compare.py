@@ -139,9 +139,12 @@ def words_compared(*, count: int) -> str:
     )
 
 
-def tokens_compared(*, count: int, merged: bool) -> str:
-    """Say that tokens or groups are compared."""
-    return f"{count} {'groups' if merged else 'tokens'} are compared, matched by name."
+def tokens_compared(*, queries: int, keys: int, special: int, merged: bool) -> str:
+    """Say that tokens or groups are compared: the rows and the columns of the difference; special: how many of them."""
+    what = "groups" if merged else "tokens"
+    number = f"{keys} {what}" if queries == keys else f"{queries} {what} as queries and {keys} as keys"
+    added = f", {special} of them special tokens," if special else ""
+    return f"{number} that both have{added} are compared, matched by name."
 
 
 def reach(*, own_scale: bool, top: str) -> str:
