@@ -123,7 +123,13 @@ def test_every_part_of_the_page_opens(by: str) -> None:
     assert "Cannot be shown" not in said(app)
     names = {element.proto.label for element in app.get("download_button")}
     assert {"CSV", "PARQUET", "HTML", "PNG", "SVG"} <= names
+    assert {"Heads, CSV", "Heads, Parquet", "Relations, CSV"} <= names
     assert "Heads like it" in said(app)
+
+
+def test_heads_of_other_models_have_their_models_names() -> None:
+    app = opened(PAGE, atlas_everywhere="true")
+    assert "mini-BERT for Chinese on UD Chinese" in said(app)
 
 
 @pytest.mark.parametrize("direction", ["governor", "dependent"])
