@@ -23,7 +23,7 @@ LIMITS_OF_EXAMPLES = {
     "A line of code": "It goes on with a + b. Longer programs go wrong, and it runs nothing.",
     "A dialogue": "The template that it was trained on. It answers what is well known, and reasons badly.",
 }
-"""By the names of examples: how far the model that they are for is right."""
+"""Limits of a model, by the names of the examples that are for it."""
 READING = "Reading the text"
 LOADING = "Loading the model"
 NOTHING_TO_READ = "The text is empty. Type or paste a sentence, or take this one:"

@@ -114,7 +114,7 @@ def test_untrained_models_write_and_say_so(model: str) -> None:
 
 @pytest.mark.parametrize("model", ["minilm", "own-encoder"])
 def test_with_an_encoder_mini_gpt_writes_and_a_click_chooses_it(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where SmolLM2's package is missing; test_smollm2 has the page with it."""
+    """SmolLM2's package is missing here; test_smollm2 has the page with it."""
     monkeypatch.setattr(loaded_models, "is_installed", lambda id: not id.startswith("smollm2"))
     app = written(model=model)
     assert not app.exception

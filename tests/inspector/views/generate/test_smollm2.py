@@ -28,7 +28,7 @@ def test_it_writes_paris(smollm2_installed: None) -> None:
 
 
 def test_a_question_becomes_a_dialogue(smollm2_installed: None) -> None:
-    """By the toggle, and the same written out: nothing is put into the template twice."""
+    """The toggle gives what the template written out gives: nothing is put into it twice."""
     question = "What is the capital of France?"
     app = opened("Generate", model="smollm2", text=question, new_tokens="8")
     assert "It reads a dialogue" not in said(app)

@@ -49,7 +49,7 @@ def test_teacher_forcing_of_the_readers_text() -> None:
 
 
 def test_an_encoder_is_told_and_a_writer_stands_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where SmolLM2's package is missing; generate/test_smollm2 has the page with it."""
+    """SmolLM2's package is missing here; generate/test_smollm2 has the page with it."""
     monkeypatch.setattr(loaded_models, "is_installed", lambda id: not id.startswith("smollm2"))
     app = opened("Time", model="own-encoder", section="Teacher forcing", text="the cat sat")
     assert "writes nothing step by step, so you see" in said(app)
