@@ -53,7 +53,7 @@ class FittingHead:
 
     @property
     def singled_out(self) -> float:
-        """By how much more the link's query looks at the key than the other queries do."""
+        """The share that the link's query gives to the key above what the other queries give it."""
         return self.share - (self.others or 0.0)
 
 

@@ -33,7 +33,7 @@ def at_length(subject: Subject) -> Subject:
     """Let the reader choose a length in place of the text's; another text brings its own."""
     sizes, state = subject.configuration, st.session_state
     if _OF_TEXT in state and state.get(OF_MODEL) == state[_OF_TEXT] != sizes.tokens:
-        del state[OF_MODEL]
+        state[OF_MODEL] = sizes.tokens
     state[_OF_TEXT] = sizes.tokens
     tokens = controls.number(words.LENGTH, OF_MODEL, default=sizes.tokens, first=1, last=MOST_TOKENS, width=180)
     if tokens == sizes.tokens:

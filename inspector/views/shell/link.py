@@ -155,8 +155,8 @@ def write(*, default_model: str, beside: str, default_text: str) -> None:
     shown = {**{name: model_shelf.in_link(id) for name, id in ids.items()}, **(texts if length <= MAX_TEXT else {})}
     defaults = {"model": default_model, "text": default_text}
     # A link may say what it need not: it stays as it is, for another address would be a step of the browser's Back.
-    said = {name for name, value in shown.items() if st.query_params.get(name) == value}
-    told = {name: value for name, value in shown.items() if value != defaults.get(name, "") or name in said}
+    there = {name for name, value in shown.items() if st.query_params.get(name) == value}
+    told = {name: value for name, value in shown.items() if value != defaults.get(name, "") or name in there}
     _put(dict.fromkeys(("model", "b", *TEXTS)) | told)
     if length > MAX_TEXT:
         st.sidebar.caption(

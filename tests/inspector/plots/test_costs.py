@@ -115,12 +115,17 @@ def test_no_label_covers_a_crossing(tokens: int) -> None:
     table = costs.by_length(config, draw.lengths(crossovers, tokens=tokens))
     figure = draw.by_length(table, crossovers=crossovers, tokens=tokens)
     heights = np.log10([y for line in figure.data if line.mode == "lines" for y in line.y if y > 0])
-    points = [np.log10(point.y[0]) for point in figure.data if point.mode == "markers"]
-    crossings = [(y - heights.min()) / np.ptp(heights) for y in points]
-    notes = [(note.y - 0.08 * (note.yanchor == "top"), note) for note in figure.layout.annotations]
+    first, last = figure.layout.xaxis.range
+    points = [(np.log10(point.x[0]), np.log10(point.y[0])) for point in figure.data if point.mode == "markers"]
+    crossings = [((x - first) / (last - first), (y - heights.min()) / np.ptp(heights)) for x, y in points]
     assert len(crossings) == 2
-    assert len({low for low, _ in notes}) == len(notes) == 3
-    assert not [note.text for low, note in notes for y in crossings if low - 0.03 < y < low + 0.11]
+    lows = set()
+    for note in figure.layout.annotations:
+        left = (note.x - first) / (last - first) - 0.4 * (note.xanchor == "right")
+        low = note.y - 0.08 * (note.yanchor == "top")
+        lows.add(low)
+        assert not [x for x, y in crossings if left - 0.02 < x < left + 0.42 and low - 0.03 < y < low + 0.11]
+    assert len(lows) == 3  # each in a row of its own
 
 
 def test_curves_are_the_matrix_products() -> None:

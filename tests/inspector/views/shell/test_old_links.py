@@ -11,7 +11,7 @@ from tests.inspector.views.page import message, opened, said
 
 CARRIED = {"model": "mini-gpt", "text": "He said that the old man was the first.", "layer": "1", "head": "3"}
 VALUES = {"measure": "Entropy", "beams": "3", "flops_of": "each step", "cache_counted": "true", "log_steps": "true"}
-"""What an old link says where a move takes any value."""
+"""The values of an old link where a move takes any value."""
 SHOWN = {  # of each move, by the place that opens: the page's title, and words that stand there
     "All heads": ("Scores", "Var(q · k) is "),
     "This head": ("Scores", "Layer 1, head 3: the scale 1/√d_k takes"),
