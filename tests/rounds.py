@@ -1,4 +1,4 @@
-"""What a run of all tests takes in turn of lists that are too long for each: HEADLIGHT_ROUND, a number, or "all"."""
+"""Parts of long lists, of which a run of all tests takes one in turn: HEADLIGHT_ROUND, a number, or "all"."""
 
 from __future__ import annotations
 
