@@ -93,4 +93,4 @@ def test_a_long_text_has_no_maps_but_all_else(monkeypatch: pytest.MonkeyPatch) -
     assert not app.exception
     assert "The text has 12 keys, and maps before and after are compared whole, up to 8." in said(app)
     assert maps(app) == []
-    assert "divergence, nats" in numbers(app)
+    assert "divergence, bits" in numbers(app)
