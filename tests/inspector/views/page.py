@@ -153,7 +153,7 @@ def numbers(app: AppTest) -> dict[str, str]:
 def messages(app: AppTest, component: str) -> list[tuple[dict[str, Any], NDArray[Any]]]:
     """Header and numbers of every message to a component (head, grid or pairs), in the page's order.
 
-    Behind a head's maps a long text's message holds more (its rows' numbers, its overview).
+    A head's are its maps; the numbers of its rows, which stand behind them, are put among the header's `rows`.
     """
     found = []
     for element in app.get("bidi_component"):
@@ -165,6 +165,11 @@ def messages(app: AppTest, component: str) -> list[tuple[dict[str, Any], NDArray
             header = json.loads(data[4:start])
             if component == "head":
                 header.setdefault("keys", header["queries"])  # left out where they are the same
+                queries, keys = len(header["queries"]), len(header["keys"])
+                size = queries * keys * (1 + len(header["parts"]))
+                numbers, behind = numbers[:size], numbers[size:]
+                if header["rows"]:
+                    header["rows"] |= {"entropy": behind[:queries], "offset": behind[queries : 2 * queries]}
             found.append((header, numbers))
     return found
 

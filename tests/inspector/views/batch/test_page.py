@@ -77,6 +77,7 @@ def test_what_cannot_be_is_said_and_the_texts_stay() -> None:
     assert "cells, and 384 are read at most: write fewer or shorter ones." in said(app)
     assert app.text_area(key="texts").value == many
     app.text_area(key="texts").set_value("好。\n狗叫了。").run()
+    app.query_params["texts"] = "好。\n狗叫了。"  # as a browser writes what a field of the link holds
     turned(turned(app, "Lab"), "Batch")
     assert app.text_area(key="texts").value == "好。\n狗叫了。"
     header, values = message(app, "matrix")
