@@ -39,7 +39,9 @@ def test_a_head_is_what_its_own_message_holds(link: dict[str, str]) -> None:
         np.testing.assert_array_equal(maps.reshape(len(every["heads"]), -1)[at], numbers)
         assert header["view"] == every["view"]
         assert message(other, "heads")[0] == every  # so that Streamlit sends no second one
-        shared = {name: value for name, value in message(app, "head")[0].items() if name not in (*ALONE, "marked", "rows")}
+        shared = {
+            name: value for name, value in message(app, "head")[0].items() if name not in (*ALONE, "marked", "rows")
+        }
         assert {name: header[name] for name in shared} == shared
 
 
