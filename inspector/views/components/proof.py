@@ -17,7 +17,8 @@ SWITCH = "why"  # key of the switch that opens and closes the proof
 PLACE = "why-cell"  # key of the container that holds the proof
 
 _WATCH = """
-const GROWS = 2000; // milliseconds in which the proof's pictures come, and it grows
+const GROWS = 10000; // milliseconds in which the proof's pictures come, on a busy machine too, and it grows
+const MOVES = ["wheel", "touchmove", "keydown", "pointerdown"]; // of the reader, after whom nothing scrolls by itself
 let last; // how often the proof was opened
 
 // Scrolls until the proof fills the lower half of the window, or less where less is left of it: the map stays in sight.
@@ -32,7 +33,12 @@ function bring() {
   };
   const growing = new ResizeObserver(scroll);
   growing.observe(place);
-  setTimeout(() => growing.disconnect(), GROWS);
+  const end = () => {
+    growing.disconnect();
+    for (const move of MOVES) removeEventListener(move, end, true);
+  };
+  for (const move of MOVES) addEventListener(move, end, true);
+  setTimeout(end, GROWS);
   document.querySelector(SWITCH)?.focus({ preventScroll: true }); // from where Tab goes on
 }
 

@@ -40,7 +40,7 @@ def test_the_list_is_in_the_readers_language():
 def test_the_first_page_leads_to_five_questions_in_order_and_then_to_all():
     links = [html.unescape(one.proto.label) for one in opened().get("page_link")]
     five = [f"{number} · {BY_NUMBER[number].asked.en}" for number in FIRST]  # by the numbers of the catalogue
-    assert links == [*five, "All questions"]
+    assert links[:6] == [*five, "All questions"]  # before the links of the page itself
 
 
 def test_all_questions_are_listed_whatever_question_was_open():
