@@ -34,7 +34,7 @@ BOARDS = {
 SECTIONS = {"Generate": (generate.CACHE, generate.BEAMS)}
 """The sections of boards behind the first."""
 BESIDE = {
-    "Costs": ("of", "shape", "length", "card", "batch", "bits"),
+    "Costs": ("of", "shape", "length", "text_length", "card", "batch", "bits"),
     "Batch": ("batch_layer", "batch_head"),
     "Time": ("piece_layer", "piece_head", "shown"),
     "Training": ("replay_stream", "replay_measure", "sentence"),

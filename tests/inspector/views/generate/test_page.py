@@ -17,7 +17,7 @@ from inspector import generating, record
 from inspector.generating import beams
 from inspector.generating.steps import least_sure
 from inspector.text import quantity
-from inspector.views.shell import loaded_models, player
+from inspector.views.shell import player
 from models import LoadedModel
 from tests.closeness import assert_close
 from tests.inspector.views.page import HOSTILE, messages, opened, pressed, said, sentence, typed, uploaded
@@ -113,9 +113,7 @@ def test_untrained_models_write_and_say_so(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["minilm", "own-encoder"])
-def test_with_an_encoder_mini_gpt_writes_and_a_click_chooses_it(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SmolLM2's package is missing here; test_smollm2 has the page with it."""
-    monkeypatch.setattr(loaded_models, "is_installed", lambda id: not id.startswith("smollm2"))
+def test_with_an_encoder_mini_gpt_writes_and_a_click_chooses_it(model: str) -> None:
     app = written(model=model)
     assert not app.exception
     assert "does not write" in said(app)

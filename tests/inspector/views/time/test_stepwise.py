@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 import inspector
 import models
 from inspector import stepwise
-from inspector.views.shell import loaded_models
 from tests.inspector.views.page import EXAMPLE, messages, numbers, opened, pressed, said, section_opened, sentences
 
 
@@ -48,9 +47,7 @@ def test_teacher_forcing_of_the_readers_text() -> None:
     assert numbers(app)["steps in a row"] == "1 against 6"
 
 
-def test_an_encoder_is_told_and_a_writer_stands_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SmolLM2's package is missing here; generate/test_smollm2 has the page with it."""
-    monkeypatch.setattr(loaded_models, "is_installed", lambda id: not id.startswith("smollm2"))
+def test_an_encoder_is_told_and_a_writer_stands_in() -> None:
     app = opened("Time", model="own-encoder", section="Teacher forcing", text="the cat sat")
     assert "writes nothing step by step, so you see" in said(app)
     assert "mini-GPT's logits differ by" in sentence(app)
