@@ -18,6 +18,7 @@ from typing import Any
 from models.tokenizers import token_id
 
 OPENS, CLOSES = "<|im_start|>", "<|im_end|>"
+_ROLE = 24  # letters of a role: whoever writes the marks into a text may write anything behind them
 
 
 @dataclass(frozen=True)
@@ -56,5 +57,5 @@ def turns(tokenizer: Any, ids: Sequence[int]) -> tuple[Turn, ...]:
     for start, following in pairwise([*starts, len(ids)]):
         end = next((place for place in range(start, following) if ids[place] == closes), None)
         role, _, _ = tokenizer.decode(list(ids[start + 1 : end or following])).partition("\n")
-        spoken.append(Turn(role, start, following if end is None else end + 1, closed=end is not None))
+        spoken.append(Turn(role[:_ROLE], start, following if end is None else end + 1, closed=end is not None))
     return tuple(spoken)

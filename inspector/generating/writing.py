@@ -235,6 +235,8 @@ def write(
         for count in range(1, len(steps) + 1)
     ]
     read_whole = loaded.tokenizer.decode(ids, skip_special_tokens=True)
+    if not read_whole.endswith(texts[-1]):  # as where a letter's bytes are cut between what was given and what is new
+        read_whole = loaded.tokenizer.decode(ids[:start], skip_special_tokens=True) + texts[-1]
     return WrittenText(
         steps=tuple(steps),
         trace=trace,

@@ -54,7 +54,7 @@ with place:
 sites = trace.sites_of(stream)
 last_head = sites[0].heads - 1
 measures = overview.measures(trace, stream=stream)
-telling = overview.most_telling(trace, stream=stream)
+telling = overview.first_head(trace, stream=stream)
 long = session.is_long(trace)
 
 

@@ -150,7 +150,7 @@ def opened_elsewhere(inspected: Inspected) -> tuple[int, int, int]:
 def opened_anew(inspected: Inspected) -> tuple[int, int, int]:
     """(layer, head, call) that a first visit opens: what the link need not say."""
     trace = inspected.trace
-    return *overview.most_telling(trace, stream=trace.streams[0]), 0
+    return *overview.first_head(trace, stream=trace.streams[0]), 0
 
 
 # --- which panels ------------------------------------------------------------------------------------------------

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import streamlit as st
 
+import models
 from inspector import examples, generating
 from inspector.text import plain
 from inspector.views import section_bar
 from inspector.views.generate import beam_search, cache, decoding, steps
 from inspector.views.generate.asking import tokens_read, waits
-from inspector.views.shell import available_models, caching, link, loaded_models, problems, progress, stand_in
+from inspector.views.shell import available_models, caching, link, loaded_models, problems, progress, stand_in, variants
 from inspector.wording import generate as words
 from models import dialogue, failures
 from models.cards import WRITERS
@@ -45,8 +46,14 @@ def offer_example(own: str) -> None:
 
 
 def as_dialogue(text: str) -> str:
-    """Return the text as the reader wants it read: as it is, or as a question in the model's chat template."""
-    if not dialogue.has_template(loaded.tokenizer) or dialogue.turns(loaded.tokenizer, loaded.encode(text).ids):
+    """Return the text as the reader wants it read: as it is, or as a question in the model's chat template.
+
+    The template of a stranger's model is a program without an end that is known: it is not run.
+    """
+    of_list = variants.base(loaded.card.id) in {card.id for card in models.catalogue()}
+    if not (of_list and dialogue.has_template(loaded.tokenizer)) or dialogue.turns(
+        loaded.tokenizer, loaded.encode(text).ids
+    ):
         return text
     asks = st.toggle(words.AS_DIALOGUE, key="dialogue", bind=link.bind_switch("dialogue"), help=words.DIALOGUE_HELP)
     return dialogue.templated(loaded.tokenizer, text) if asks else text

@@ -43,11 +43,11 @@ def by_chance(trace: Trace, *, stream: str) -> bool:
     return not look.beyond_chance[look.measures["stream"] == stream].any()
 
 
-def most_telling(trace: Trace, *, stream: str) -> tuple[int, int]:
+def first_head(trace: Trace, *, stream: str) -> tuple[int, int]:
     """Return layer and head of `overview.first_head`, found once."""
-    from inspector.overview import first_head
+    from inspector import overview
 
-    return cached((trace.key, "most telling", stream), lambda: first_head(of(trace), trace, stream=stream))
+    return cached((trace.key, "first head", stream), lambda: overview.first_head(of(trace), trace, stream=stream))
 
 
 def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArray[np.uint8], float]:

@@ -89,7 +89,7 @@ def _choose(heads: set[ModelHead], dropped: Dropped) -> None:
 def _first(trace: Trace) -> str:
     """The head that is open on the Attention page."""
     first = trace.sites[0]
-    layer, number = overview.most_telling(trace, stream=first.stream)
+    layer, number = overview.first_head(trace, stream=first.stream)
     layer, number = link.remembered("layer", layer), link.remembered("head", number)
     call = link.remembered("call", 0)
     there = [site for site in trace.sites if (site.stream, site.layer, site.call) == (first.stream, layer, call)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.generating.steps import StepReading, StrongestKey
-from inspector.text import number, quantity, signed, token
+from inspector.text import number, plain, quantity, signed, token, visible
 from inspector.wording.english.phrases import ordinal
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SURE, _LIKELY = 0.9, 0.5
 _TORN = 0.25  # probability of each of two, below which others come near them too
+MOST_TURNS = 6  # of a dialogue that are counted one by one
 ASKS = "What to see of the writing"
 WRITE, CACHE, BEAMS = "Write", "KV cache", "Beam search"
 MORE, MORE_CACHE = "More: how bars and maps are read", "More: what is counted"
@@ -94,7 +95,10 @@ def in_turns(turns: Sequence[Turn]) -> str:
     """Say who speaks in what the model reads; nothing where it is no dialogue."""
     if not turns:
         return ""
-    counted = [f"{turn.role or 'nobody'} ({turn.stop - turn.start} tokens)" for turn in turns]
+    counted = [
+        f"{plain(visible(turn.role)) or 'nobody'} ({turn.stop - turn.start} tokens)" for turn in turns[:MOST_TURNS]
+    ]
+    counted += [f"and {len(turns) - MOST_TURNS} more"] if len(turns) > MOST_TURNS else []
     return f"It reads a dialogue, marks included: {', '.join(counted)}."
 
 

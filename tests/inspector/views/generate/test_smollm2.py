@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from inspector import examples
@@ -61,3 +62,21 @@ def test_it_stands_in_where_it_is_installed(smollm2_installed: None) -> None:
     pressed(app, "choose stand-in")
     assert app.selectbox(key="model").value == "smollm2"
     assert app.text_area(key="text").value == examples.of("smollm2")
+
+
+def test_a_role_of_the_readers_own_is_no_markup_and_is_cut(smollm2_installed: None) -> None:
+    role = "![x](https://a.b/c.png) " + "long " * 40
+    app = opened("Generate", model="smollm2", text=f"<|im_start|>{role}\nHi.<|im_end|>" * 8, new_tokens="2")
+    assert not app.exception
+    assert "It reads a dialogue" in said(app)
+    assert "![x](" not in said(app)
+    assert "long long long" not in said(app)
+    assert "and 2 more" in said(app)
+
+
+def test_the_template_of_a_strangers_model_is_not_run(smollm2_installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.views.shell.variants.base", lambda id: "stranger")
+    app = opened("Generate", model="smollm2", text="What is the capital of France?", new_tokens="2", dialogue="true")
+    assert not app.exception
+    assert "It reads a dialogue" not in said(app)
+    assert "dialogue" not in [toggle.key for toggle in app.toggle]
