@@ -1,6 +1,6 @@
 # make app   opens the page
 # make check lint, types and the tests that are quick: all but pages, browser, training, families, strangers' files, heavy
-# make test  lint, types and all tests: what CI runs
+# make test  lint, types and the tests, of the costly ones a part in turn: what CI runs. HEADLIGHT_ROUND=all: all of them
 # make setup the environment alone
 # make constraints  resolves constraints.txt anew
 # make lock  writes requirements-linux-x86_64.lock anew: the hashes of these releases, for hosts
@@ -10,6 +10,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 OMP_NUM_THREADS ?= 1
+HEADLIGHT_ROUND ?= 0
 
 # A worker a core, and a thread a worker unless OMP_NUM_THREADS says otherwise; a file stays in one worker, as all of the browser do; conftest.py orders them.
 PYTEST := OMP_NUM_THREADS=$(OMP_NUM_THREADS) $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
@@ -26,7 +27,7 @@ check: lint
 	$(PYTEST) -m "not browser and not page and not training and not families and not hostile and not heavy"
 
 test: lint
-	$(PYTEST) --durations=10
+	HEADLIGHT_ROUND=$(HEADLIGHT_ROUND) $(PYTEST) --durations=10
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

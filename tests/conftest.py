@@ -16,6 +16,7 @@ from xdist.scheduler import LoadFileScheduling
 
 import models
 from models.registry import is_installed
+from tests.rounds import is_due
 
 pytest_plugins = ("tests.local_hub",)
 
@@ -41,6 +42,8 @@ TIERS = {
     "hostile": ("models/untrusted/test_hostile.py", "inspector/trace/test_hostile_traces.py"),
 }
 """The folders and files of each marker; `make check` leaves them all out."""
+COSTLY = ("browser", "page", "training", "hostile", "heavy")
+"""The markers of tests of which a round of `make test` runs a third."""
 LONGEST = ("inspector/probe/test_families.py", "browser", "models/untrusted/test_hostile.py", "inspector/views")
 """The folders and files that begin first, so that no worker is left alone with a long file at the end."""
 
@@ -103,17 +106,24 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if any(lies_in(collection_path, place) for place in left_out) else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         for tier in tiers(item.path):
             item.add_marker(tier)
     items.sort(key=lambda item: turn(item.path))
+    later = {item for item in items if is_costly(item) and not is_due(item.nodeid, of=3)}
+    config.hook.pytest_deselected(items=list(later))
+    items[:] = [item for item in items if item not in later]
 
 
 def pytest_collection_finish() -> None:
     """Spare the collector what lives as long as the process: Streamlit has it look through all after each run."""
     gc.collect()
     gc.freeze()
+
+
+def is_costly(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(marker) for marker in COSTLY)
 
 
 def lies_in(path: Path, place: str) -> bool:

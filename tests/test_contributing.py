@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.rounds import in_turn
-
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 LARGE = 150_000  # bytes, from which on a copy has a link in a file's place
@@ -150,7 +148,7 @@ def test_an_example_that_is_there_is_taken_out_and_comes_back() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("title", in_turn(list(RECIPES), of=2))
+@pytest.mark.parametrize("title", list(RECIPES))
 def test_a_recipe_works_as_it_is_written(title: str, tmp_path: Path) -> None:
     recipe = RECIPES[title]
     copied(tmp_path)

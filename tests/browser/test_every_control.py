@@ -1,6 +1,6 @@
 """Every control of a page is pressed once, with one model: no part fails in a way that Headlight does not know.
 
-HEADLIGHT_ROUND (tests/rounds.py) chooses the model and every eighth page, so that runs of CI press all in turn. With
+HEADLIGHT_ROUND (tests/rounds.py) chooses the model and every fourth page, so that runs of CI press all in turn. With
 HEADLIGHT_PRESS models are named instead, all pages are pressed, and every figure's menu:
 
     HEADLIGHT_PRESS=minilm,mini-bert python -m pytest -s tests/browser/test_every_control.py
@@ -21,7 +21,7 @@ MODELS = ("minilm", "mini-bert", "mini-gpt", "translator", "own-encoder")
 NAMED = os.environ.get("HEADLIGHT_PRESS", "")
 CHOSEN = NAMED.split(",") if NAMED else in_turn(MODELS, of=len(MODELS))
 ALL = [path.split("?")[0] for path in PAGES]
-PATHS = ALL if NAMED else in_turn(ALL, of=8)
+PATHS = ALL if NAMED else in_turn(ALL, of=4)
 
 
 @pytest.mark.parametrize("model", CHOSEN)

@@ -14,7 +14,6 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PAGES, Server, lent, redrawn, visit
-from tests.rounds import in_turn
 
 RULES = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
 MOST = 250  # presses of Tab; the page Questions has 143 rows and its controls
@@ -78,7 +77,7 @@ STEP = """() => {
 GROUNDS = {False: "rgb(255, 255, 255)", True: "rgb(20, 21, 26)"}  # dark? -> colour of the page
 
 
-@pytest.fixture(scope="module", params=in_turn(list(enumerate(PAGES)), of=2), ids=lambda page: page[1])
+@pytest.fixture(scope="module", params=list(enumerate(PAGES)), ids=lambda page: page[1])
 def opened(request: pytest.FixtureRequest, window: Page, server: Server) -> Iterator[tuple[Page, bool]]:
     """A page with its picture, and whether it was opened in the dark, as every second one is."""
     number, path = request.param

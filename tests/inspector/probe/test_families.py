@@ -61,6 +61,7 @@ from tests.inspector.probe.models_table import (
     write_table,
 )
 from tests.inspector.probe.sparse_maps import SPARSE, whole_map
+from tests.rounds import in_turn
 
 TEXT, PAIR, TARGET = "the cat sat on the log because it was", "it was tired", "the log sat on it"
 ATTENTIONS = ("attention", "full_attention", "sliding_attention", "chunked_attention", "hybrid")  # kinds of layers
@@ -150,7 +151,7 @@ def measured() -> dict[str, Row]:
     return {}
 
 
-@pytest.fixture(scope="module", params=CAPTURED, ids=lambda family: family.name)
+@pytest.fixture(scope="module", params=in_turn(CAPTURED, of=2), ids=lambda family: family.name)
 def parity(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Parity:
     family: Family = request.param
     folder = tmp_path_factory.mktemp(family.name)

@@ -40,7 +40,6 @@ from tests.inspector.sections.contract import (
     record_faults,
 )
 from tests.inspector.views.page import HOSTILE
-from tests.rounds import in_turn
 
 SUBJECTS: dict[str, dict[str, str]] = {
     "minilm": {"text": "The cat sat on the mat because it was tired."},
@@ -53,7 +52,7 @@ SUBJECTS: dict[str, dict[str, str]] = {
     "no text": {"shape": "llama-2-70b"},
 }
 MODELS = {"two texts": "minilm", "one token": "mini-gpt", "hostile": "minilm"}
-OTHERS = in_turn([name for name in SUBJECTS if name != "minilm"], of=2)
+OTHERS = [name for name in SUBJECTS if name != "minilm"]
 PATHS = [
     f"{address}/{section.id}"
     for address, page in registry.PAGES.items()

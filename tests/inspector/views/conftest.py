@@ -1,8 +1,12 @@
-"""The writer that stands in on the pages: mini-GPT, but in the tests that take SmolLM2's fixture."""
+"""What holds for all tests of the pages: which writer stands in, and that installed packages are read once."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from inspector.views.shell import loaded_models
 
@@ -15,3 +19,11 @@ def mini_gpt_stands_in(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
     """
     if not {"smollm2", "smollm2_installed"} & set(request.fixturenames):
         monkeypatch.setattr(loaded_models, "is_installed", lambda id: not id.startswith("smollm2"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def packages_are_read_once() -> Iterator[None]:
+    """Look through the installed packages once: each AppTest would do so anew, longer than its page runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield

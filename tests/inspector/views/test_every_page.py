@@ -15,7 +15,6 @@ from models.registry import is_installed
 from models.training.tiny.experiments import Switches
 from tests.inspector.views.hostile import VALUES
 from tests.inspector.views.page import HOSTILE, READING, opened, said, turned, typed
-from tests.rounds import in_turn
 
 BOARDS = {
     "Attention": "layer call head query key lines between tokens sort only stream kind heads layers colours hide "
@@ -80,7 +79,7 @@ def bound(app: AppTest) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("model", in_turn([card.id for card in models.catalogue()], of=2))
+@pytest.mark.parametrize("model", [card.id for card in models.catalogue()])
 def test_every_page_shows_every_model(model: str) -> None:
     """One visitor turns to every page; `test_every_page_draws_whatever_its_link_says` starts each page by itself."""
     if not is_installed(model):

@@ -9,7 +9,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.inspector.views.page import opened, said
-from tests.rounds import in_turn
 
 TEXTS = {
     "a word of 10,000 letters": "x" * 10_000,
@@ -59,7 +58,7 @@ def app(request: pytest.FixtureRequest) -> AppTest:
     return opened(model=request.param)
 
 
-@pytest.mark.parametrize("text", in_turn(list(TEXTS.values()), of=2), ids=in_turn(list(TEXTS), of=2))
+@pytest.mark.parametrize("text", list(TEXTS.values()), ids=list(TEXTS))
 def test_a_hostile_text_is_shown_or_is_a_sentence(app: AppTest, text: str) -> None:
     app.session_state["text"] = text
     app.run(timeout=30)
