@@ -167,6 +167,17 @@ def test_the_menu_of_a_figure_stands_in_its_title_line_and_gives_way_to_the_slid
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def test_one_click_opens_a_menu_however_slow_the_browser_is(page: Page, server: Any) -> None:
+    """On its arrow, which Streamlit takes out of the document as it opens the menu."""
+    visit(page, server, "/costs")
+    page.evaluate("(() => { const { now } = Date; let late = 0; Date.now = () => now() + (late += 100); })")
+    menu = page.get_by_role("button", name="Slide and files of FLOPs by component")
+    menu.get_by_test_id("stIconMaterial").last.click()
+    expect(page.get_by_test_id("stPopoverBody").get_by_role("button", name="CSV")).to_be_visible()
+    menu.get_by_test_id("stIconMaterial").last.click()
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+
+
 def test_the_files_of_a_chart_hold_its_numbers(page: Page, server: Any, tmp_path: Path) -> None:
     """Holds the CSV against what Chromium drew, the points of the SVG against the CSV, the PNG against the SVG."""
     visit(page, server, "/training?replay_measure=confidence")
