@@ -295,7 +295,7 @@ def choose(
         return None
     with chosen:
         anew = opened_anew(inspected)
-        if not mean:  # a head's field is bound to the address where it is drawn
+        if not (mean or link.followed()):  # a head's field is bound to the address where it is drawn
             _carry(name, trace.sites_of(stream), opened, anew=anew)
         site, number = _place(name, trace, stream, anew, mean=mean)
     recording_notes.badge(model, trace)
@@ -326,18 +326,12 @@ def _beginning(text: str) -> str:
     return line if len(line) <= LINE else f"{line[: LINE - 1]}…"
 
 
-def _first(name: str, sites: Sequence[AttentionSite], opened: tuple[int, int, int]) -> tuple[AttentionSite, int]:
-    """Give a panel's first layer and head: those that are open, a layer further for each panel, or else a head."""
-    further, count = NAMES.index(name), sites[0].heads
-    site = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + further) % len(sites)]
-    return site, min(opened[1], count - 1) if len(sites) > 1 else (opened[1] + further) % count
-
-
 def _carry(
     name: str, sites: Sequence[AttentionSite], opened: tuple[int, int, int], *, anew: tuple[int, int, int]
 ) -> None:
     """Choose what is open elsewhere where the reader and the link chose nothing yet; the link then holds it."""
-    (site, number), (first, head) = (_first(name, sites, place) for place in (opened, anew))
+    by = NAMES.index(name)
+    (site, number), (first, head) = (open_site.further(sites, place, by=by) for place in (opened, anew))
     for setting, value, default in (("layer", site.layer, first.layer), ("head", number, head)):
         widget = key(name, setting)
         if value != default and widget not in st.session_state and widget not in st.query_params:
@@ -351,7 +345,7 @@ def _place(
     """Choose layer and head, None for the mean over heads; anew: what a first visit opens."""
     sites = trace.sites_of(stream)
     count = sites[0].heads
-    first, number = _first(name, sites, anew)
+    first, number = open_site.further(sites, anew, by=NAMES.index(name))
     site = controls.layer(sites, key(name, "layer"), default=first, call=key(name, "call"), width=NARROW)
     widget = key(name, "head")
     if not mean:

@@ -1,7 +1,8 @@
 """Popovers that stay open after the click that opened them, in a slow browser too. Nothing is drawn.
 
-Streamlit draws another arrow in an open popover's button. Where that takes the browser more than 50 ms it then finds the
-clicked arrow outside the popover, and closes it again. So a click on anything in the button becomes one on the button.
+Streamlit draws another arrow in an open popover's button. Where that takes the browser more than 50 ms it then finds
+the clicked arrow outside the popover, and closes it again. So a click on anything in the button becomes one on the
+button.
 """
 
 from __future__ import annotations

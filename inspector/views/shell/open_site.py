@@ -36,3 +36,14 @@ def at(sites: Sequence[AttentionSite], *, layer: int, call: int = 0) -> int:
     """The row of a layer's attention; where the layer makes none, of the next that attends, or the last."""
     later = [place for place, site in enumerate(sites) if (site.layer, site.call) >= (layer, call)]
     return later[0] if later else len(sites) - 1
+
+
+def further(sites: Sequence[AttentionSite], opened: tuple[int, int, int], *, by: int) -> tuple[AttentionSite, int]:
+    """Give the site and head `by` places after an opened (layer, head, call): the same head of a later layer.
+
+    In a stream of one layer it is a later head; after the last comes the first.
+    """
+    layer, head, call = opened
+    count = sites[0].heads
+    site = sites[(at(sites, layer=layer, call=call) + by) % len(sites)]
+    return site, min(head, count - 1) if len(sites) > 1 else (head + by) % count
