@@ -26,6 +26,8 @@ from inspector.trace import Trace
 from inspector.wording.english import attention as words
 from models import LoadedModel
 
+pytestmark = pytest.mark.heavy
+
 SIZES = {"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 128}
 GPT = {"n_embd": 64, "n_head": 4, "n_layer": 2}
 SHAPES: dict[str, Callable[[int], PreTrainedModel]] = {

@@ -805,7 +805,7 @@ ALIKE = Question(
     refuted=Both("Heads of a layer that differ more than those of others.", "如果同层的头差别反而更大，结论就被推翻。"),
     formula=r"\overline{\mathrm{JS}}: \quad <within> \;(l = l'), \qquad <across> \;(l \neq l')",
     papers=(CLARK_2019,),
-    see=PageLink("compare", {"further": "Which heads are alike"}),
+    see=PageLink("compare"),
     of=ANY,
 )
 

@@ -505,7 +505,7 @@ SMALL = Question(
     ),
     formula=r"\frac{C_{\tanh}}{C_{\cdot}} = <flops>, \qquad 2 d^2 + 2 d = <parameters>",
     papers=(BAHDANAU_2015,),
-    see=PageLink("lab", {"lab_task": "reverse", "lab_b_score": "additive"}),
+    see=PageLink("lab", {"lab_b_score": "additive"}),
     whole=LongExperiment(
         run=_small_whole,
         about=Both(

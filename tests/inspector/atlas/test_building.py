@@ -20,6 +20,8 @@ from inspector.atlas import block, manifest, merging, planning
 from inspector.atlas.__main__ import main
 from tests.inspector.atlas.conftest import SENTENCES
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).parents[3]
 FEW = SENTENCES[:6]
 

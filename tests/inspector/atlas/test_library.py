@@ -81,6 +81,7 @@ def test_a_variant_has_none(kept: Path, minilm: models.LoadedModel, small: atlas
     assert library.of(replace(minilm, card=replace(minilm.card, redrawn=0.2))) == library.Shelf(())
 
 
+@pytest.mark.heavy
 def test_a_number_is_unusual_among_texts_of_like_length_or_not_told(minilm: models.LoadedModel) -> None:
     shipped = atlas.open(library.SHIPPED / "minilm")
     trace = probe.record(minilm, "Yes yes yes yes yes yes yes yes yes yes.")

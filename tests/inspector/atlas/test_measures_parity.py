@@ -25,6 +25,8 @@ from tests.inspector.atlas import eager
 from tests.inspector.atlas.plain_measures import MEASURES, Maps, measured
 from tests.inspector.atlas.sentences import sentences
 
+pytestmark = pytest.mark.heavy
+
 TOLERANCE = 1e-5
 LARGE = ("minilm", "T5")  # 72 heads; three maps where the others have one
 OF_HEADS = tuple(MEASURES)[:15]

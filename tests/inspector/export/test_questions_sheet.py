@@ -49,6 +49,7 @@ def answers(shipped):
     return list(questions.ask_all(questions.Subject(shipped("minilm"), examples.FIRST), only=sorted({16, *some})))
 
 
+@pytest.mark.heavy
 def test_all_questions_stand_in_both_languages(answers) -> None:
     page = export.sheet(answers, model="minilm", text=examples.FIRST, date="2026-11-23")
     found = read(page)

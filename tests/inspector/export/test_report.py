@@ -16,6 +16,8 @@ from inspector.trace import Trace
 from models import LoadedModel
 from tests.inspector.views.page import HOSTILE
 
+pytestmark = pytest.mark.heavy
+
 
 class Tags(HTMLParser):
     """The tags of a document with their attributes, and its text."""

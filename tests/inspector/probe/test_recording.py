@@ -92,6 +92,7 @@ def test_padded_batches_equal_eager(minilm: LoadedModel, eager: BertModel, texts
         assert_close(trace.output, expected.last_hidden_state[row, real].numpy(), relative=1e-5)
 
 
+@pytest.mark.heavy
 def test_own_transformer_with_the_same_weights(minilm_own: LoadedModel, texts: list[str], traces: list[Trace]) -> None:
     for text, theirs in zip(texts, traces, strict=True):
         ours = record(minilm_own, text)

@@ -20,6 +20,8 @@ from models.transformer.multi_head import MultiHeadAttention
 from tests.closeness import assert_close
 from tests.models import own_models
 
+pytestmark = pytest.mark.heavy
+
 SOURCE, TARGET = "The cat sat on the mat because it was tired.", "Die Katze war müde."
 SHAPES = ("encoder", "decoder", "encoder-decoder")
 SWITCHES = [

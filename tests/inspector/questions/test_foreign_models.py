@@ -27,6 +27,8 @@ import models
 from inspector import questions
 from inspector.questions.record.subject import Subject
 
+pytestmark = pytest.mark.heavy
+
 VOCABULARY = 30522  # of MiniLM's tokenizer
 SPECIAL = {"pad_token_id": 0, "bos_token_id": 101, "eos_token_id": 102}
 SIZE = {"vocab_size": VOCABULARY, "hidden_size": 16, "num_attention_heads": 4, "num_hidden_layers": 2, **SPECIAL}

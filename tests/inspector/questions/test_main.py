@@ -40,6 +40,7 @@ def test_json_holds_all_that_was_measured(capsys: pytest.CaptureFixture[str]) ->
     assert (found["asked_of"], found["measured_on"], found["text"]) == ("minilm", "minilm", examples.FIRST)
 
 
+@pytest.mark.heavy
 def test_verdicts_are_held_and_a_change_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command.main(["--only", "16,42", "--json"])
     said = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""What holds for all tests of the pages: which writer stands in, and that installed packages are read once."""
+"""The writer that stands in on the pages of all these tests, and the installed packages, read once."""
 
 from __future__ import annotations
 

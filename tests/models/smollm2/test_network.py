@@ -18,6 +18,8 @@ from models.decoding import DecodedStep, Decoding
 from tests.closeness import assert_close
 from tests.rounds import in_turn
 
+pytestmark = pytest.mark.heavy
+
 TEXT = (
     "Alice and Bob went to the shop. Alice gave 12 apples to Bob, and Bob gave 3 pears to Alice because she was hungry."
 )

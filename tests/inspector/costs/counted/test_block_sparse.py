@@ -46,6 +46,7 @@ def test_an_encoder_of_blocks(blocks: dict[str, int], lengths: tuple[int, ...]) 
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.heavy
 def test_the_encoder_alone_goes_in_blocks() -> None:
     config = BigBirdPegasusConfig(**BOTH, **SMALL_BLOCKS, architectures=["BigBirdPegasusForConditionalGeneration"])
     lengths = ((5, 7), (28, 40), (29, 3), (33, 29), (37, 37), (100, 31))

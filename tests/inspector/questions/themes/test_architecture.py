@@ -104,6 +104,7 @@ def test_a_whole_run_says_how_far_it_is_and_can_be_stopped(question):
 
 
 @pytest.mark.parametrize("model", ["mini-gpt", "translator", "own-encoder", "mini-bert"])
+@pytest.mark.heavy
 def test_another_model_gets_an_answer_or_a_sentence(model: str):
     subject = Subject(models.load(model), "Yes")
     for question in THEME.questions:

@@ -79,6 +79,7 @@ def test_132_layernorm_makes_a_sphere_and_gamma_an_ellipsoid(answer: Ask):
 
 @pytest.mark.parametrize("model", ["mini-gpt", "translator", "own-encoder"])
 @pytest.mark.parametrize("text", ["Yes", "the the the the"])
+@pytest.mark.heavy
 def test_another_model_gets_an_answer_or_a_sentence(model: str, text: str):
     subject = Subject(models.load(model), text)
     for question in THEME.questions:

@@ -114,6 +114,7 @@ def test_surprises_are_those_of_the_mask_among_its_neighbours():
 
 @pytest.mark.parametrize("model", ["mini-gpt", "mini-bert-zh", "own-encoder-decoder"])
 @pytest.mark.parametrize("text", ["Yes", "the the the the", "我昨天买了一本新书。"])
+@pytest.mark.heavy
 def test_another_model_gets_an_answer_or_a_sentence(model: str, text: str):
     subject = Subject(models.load(model), text)
     for question in THEME.questions:

@@ -92,6 +92,7 @@ def test_heads_are_counted_under_the_grid(subject: Subject) -> None:
     assert f"Of 72 heads {count} rest on [CLS]" in below[0]
 
 
+@pytest.mark.heavy
 def test_the_sentence_tells_what_is_asked_for(subject: Subject) -> None:
     """Its numbers are those of the cell that it marks, of the strongest head, and of the best offset; two at most."""
     scores = subject.atlas.scores

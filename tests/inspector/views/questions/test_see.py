@@ -31,6 +31,8 @@ def test_a_page_takes_the_state_that_a_question_leads_to(page: str, state: tuple
             # Named as the page's own link names it: another name costs a step of Back.
             assert dict(state)[choice.key] in choice.options
     assert {name for name, _ in state} <= known | {"model", "text", "pair", "target"}
+    # What the page shows without being asked leaves its address, another step of Back.
+    assert {name for name, _ in state if name not in app.query_params} == set()
 
 
 @pytest.mark.parametrize("page", ["scores", "costs", "batch", "layernorm"])
