@@ -168,7 +168,7 @@ def test_the_menu_of_a_figure_stands_in_its_title_line_and_gives_way_to_the_slid
 
 
 def test_one_click_opens_a_menu_however_slow_the_browser_is(page: Page, server: Any) -> None:
-    """On its arrow, which Streamlit takes out of the document as it opens the menu."""
+    """The click is on its arrow, which Streamlit takes out of the document as it opens the menu."""
     visit(page, server, "/costs")
     page.evaluate("(() => { const { now } = Date; let late = 0; Date.now = () => now() + (late += 100); })")
     menu = page.get_by_role("button", name="Slide and files of FLOPs by component")
