@@ -26,7 +26,8 @@ PICTURE = """() => {
 KEYS = """() => {
   const parts = (name) => document.querySelector(`.st-key-${name} [data-testid=stBidiComponentIsolated]`).shadowRoot;
   const view = parts("head-view").querySelector(".hl-head");
-  for (let i = 0; i < 20; i++) view.dispatchEvent(new KeyboardEvent("keydown", { key: "]" }));
+  const key = { key: "]", bubbles: true, composed: true };
+  for (let i = 0; i < 20; i++) view.dispatchEvent(new KeyboardEvent("keydown", key));
   const { layer, head } = parts("grid-view").querySelector("[aria-selected=true]").dataset;
   return [Number(layer), Number(head), view.querySelector(".steps span").textContent, window.sent];
 }"""

@@ -45,6 +45,10 @@ def test_a_click_in_the_matrix_opens_the_pair(page: Page, server: Any) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.get_by_text("A: layer 2, head 5", exact=True)).to_be_visible()
+    for place in ("layer 2, head 4", "layer 1, head 7"):  # two presses made two steps, of four values each
+        rests(page)
+        page.go_back()
+        expect(page.get_by_text(f"A: {place}", exact=True)).to_be_visible()
 
 
 def test_twin_maps_are_aligned_and_a_piece_lights_up_its_whole_word_in_the_other(page: Page, server: Any) -> None:

@@ -127,5 +127,5 @@ def test_every_wish_has_its_words() -> None:
     linking = find.FittingHead(3, 0, 7, 0.5, others=0.06)
     said = words.links(linking, Named("it", 1, 1), Named("cat", 2, 2))
     gives = "`it` gives the 2nd `cat` half of its attention, other tokens 6 % on average"
-    assert said == f"Layer 3, head 7 links them most: {gives}."
+    assert said == f"Layer 3, head 7 links these two most beyond what its other tokens do: {gives}."
     assert words.linking(linking) == "50 %, other tokens 6 % on average"

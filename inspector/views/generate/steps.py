@@ -28,7 +28,6 @@ from inspector.views.shell import appearance, available_models, caching, control
 from inspector.views.shell.player import Player
 from inspector.wording import generate as wording
 from models import dialogue, formatting
-from models.loaded import Shape
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -62,7 +61,7 @@ def draw(made: WrittenText, *, model: LoadedModel, said: str, python: str) -> No
     limits = wording.LIMITS.get(model.card.id, "") if model.card.trained else ""
     turns = dialogue.turns(model.tokenizer, made.whole.ids[: made.begun])
     about = " ".join(filter(None, (said, wording.in_turns(turns), limits)))
-    player.panel(_panel)(player, made, table, about, python, model.shape, turns)
+    player.panel(_panel)(player, made, table, about, python, model, turns)
     with st.expander(wording.ALL_STEPS):
         readings.table(table, name="steps", height=320)
 
@@ -73,12 +72,12 @@ def _panel(
     table: pd.DataFrame,
     about: str,
     python: str,
-    shape: Shape,
+    model: LoadedModel,
     turns: Sequence[dialogue.Turn],
 ) -> None:
     step = player.seen()
     opening = st.container()
-    streams = ["decoder", *(["cross"] if shape == "encoder-decoder" else [])]
+    streams = ["decoder", *(["cross"] if model.shape == "encoder-decoder" else [])]
     places = _places(len(streams))
     with places.controls:
         site, head = _controls(player, made, step)
@@ -92,7 +91,7 @@ def _panel(
             look = _map(made, step, stream=stream, site=site, head=head, python=python)
     _explain(made, step, site, streams)
     held, flops = made.steps[step - 1].cache_bytes, table.iloc[step - 1]["flops_cached"]
-    st.caption(f"{about} {wording.costs_of(held=held, flops=flops)}")
+    st.caption(f"{about} {wording.costs_of(held=held, flops=flops, dtype=model.placed.partition(' ')[0])}")
     with opening:
         sentence.show(wording.step(written_steps.step(made, step, look=look)), TERMS)
 

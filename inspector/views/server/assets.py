@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STATIC = Path(streamlit.__file__).parent / "static"
 EVERYWHERE = ("BidiComponent", "Selectbox", "TextArea", "Button", "ButtonGroup", "Checkbox")
 """Streamlit's names of the widgets that stand on every page, as its scripts are called."""
-COMPONENTS = ("width", "popovers", "terms")
+COMPONENTS = ("width", "presses", "terms")
 """Components that stand on every page."""
 FIRST = ("grid", "head", "heads", "proof")
 """Components that the first page has besides."""

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from inspector.sections.registry import PAGES
-from inspector.views.components import pointing, popovers, terms, width
+from inspector.views.components import pointing, presses, terms, width
 from inspector.views.server import process_settings
 from inspector.views.shell import ahead, asked_here, boundary, header, link, model_picker, old_links, pages, sidebar
 
@@ -23,7 +23,7 @@ if any("?" in st.query_params.get(side, "") for side in ("model", "b")):
     ahead.wait()  # switches are read with the model, and two threads that import transformers at once break each other
 old_links.follow(page.url_path)
 sidebar.begin(page.url_path)
-popovers.watch()
+presses.watch()
 asked = header.draw(about, narrow=width.is_narrow())
 another = sidebar.draw(about, text_in_page=about.reads and width.is_narrow())
 notices = st.container()

@@ -306,7 +306,7 @@ def masked_key(*, why: str | None) -> str:
 
 def weight_of(*, share: str, rank: int, seen: int) -> str:
     """Say what the weight is, and where it stands."""
-    return f"e to that: {share}. Rank {rank} of {seen} keys that it sees."
+    return f"e to that power is {share}. Rank {rank} of {seen} keys that it sees."
 
 
 def normaliser(*, keys: int, beside: str) -> str:

@@ -140,7 +140,7 @@ CLICK = (
 FORMULA, COUNT, CLOCK = "Formula", "Count", "Clock"
 FORMULA_MEANS = "Closed formulas, from the configuration alone."
 COUNT_MEANS = "The products that the model's own code makes, on shapes alone."
-NO_CLOCK = "For the time beside them choose Milliseconds above, and press Measure."
+NO_CLOCK = "To see the time beside them, choose Milliseconds above and press Measure."
 DIFFER = "Formula and count differ by {:,} FLOPs"
 NO_COUNT = "The count is not there: {}."
 AGREE = "Formula and count agree to the last FLOP"
@@ -452,8 +452,8 @@ def pairs(share: float, *, core: float) -> str:
     """Say what scores and mix take, and in which texts they cost more than the FFN; core: a field of `Crossovers`."""
     where = "at any length" if core < 1 else f"in texts of over {count_of(floor(core), 'token')}"
     return (
-        f"Scores and mix, the part that grows with the square of the text, take {percent(share)}; alone they "
-        f"cost more than the FFN {where}."
+        f"Scores and mix, the part that grows with the square of the text, take {number(100 * share)} % of these "
+        f"FLOPs; alone they cost more than the FFN {where}."
     )
 
 
@@ -649,7 +649,8 @@ def heads(
         f"n = {tokens:,}, with any number of heads. Each head's scores take 2 n² d/h, so all scores and mixes take "
         f"4 n² d = {products:,} FLOPs, as many as with 1 head. What grows is the number of weights, h n² = "
         f"{heads * tokens * tokens:,}, and with it the softmax: {softmax:,} FLOPs, {number(softmax / of_one)} "
-        f"times those of 1 head.{full} Here every head has its own keys and values."
+        f"times those of 1 head.{full} Every head is counted "
+        "with its own keys and values, as in the paper; heads that share them have fewer weights."
     )
 
 

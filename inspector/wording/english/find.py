@@ -64,7 +64,7 @@ def links(match: FittingHead, query: Named, key: Named) -> str:
         return f"{head(match)} links them most: {gives}."
     if match.singled_out < ENOUGH:
         return f"No head links these two much. The nearest is {_inside(match)}: {gives}, {_others(match)}."
-    return f"{head(match)} links them most: {gives}, {_others(match)}."
+    return f"{head(match)} links these two most beyond what its other tokens do: {gives}, {_others(match)}."
 
 
 def linking(match: FittingHead) -> str:

@@ -238,9 +238,9 @@ def step_of(*, of: int, step: int) -> str:
     return f"**Step {step} of {of}**"
 
 
-def costs_of(*, held: int, flops: int) -> str:
-    """Say how large the cache is after a step, and what the step took."""
-    return f"This step took {quantity(flops, 'FLOPs')}, and leaves {quantity(held, 'B')} in the cache."
+def costs_of(*, held: int, flops: int, dtype: str) -> str:
+    """Say how large the cache is after a step, and what the step took; dtype: of the cache's numbers."""
+    return f"This step took {quantity(flops, 'FLOPs')}, and leaves {quantity(held, 'B')} of {dtype} in the cache."
 
 
 def candidates_read(*, drawn: str) -> str:

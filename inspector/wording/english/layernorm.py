@@ -116,10 +116,10 @@ def _first(name: str) -> str:
 
 def others(*, norm: NormRecord, size: Size, before: float, middle: float) -> str:
     """Say how large the other tokens are before the norm of `widest`: the median; before: the token's size."""
-    times = f", of which it has {number(before / middle)} times" if middle else ""
+    times = f"; it has {number(before / middle)} times that" if middle else ""
     return (
-        f"Before the norm {name(norm)} the other tokens have a median {SIZES[size]} of {number(middle)}{times}. With "
-        "twice the median a token stands out."
+        f"Before the norm {name(norm)} the other tokens have a median {SIZES[size]} of {number(middle)}{times}. "
+        "A token stands out from twice the median on."
     )
 
 

@@ -13,7 +13,7 @@ ENGLISH_EXAMPLE = ", on its own example: it has learned English, and your text i
 OWN_EXAMPLE = ", on its own example"
 REMOVE_FIRST = "Remove the saved trace in the sidebar first."
 FOR_ALL = "For all pages; your text stays."
-EXAMPLE = "An example: another model brings its own. A text of yours stays."
+EXAMPLE = "This is an example, and another model comes with its own. A text of yours stays."
 LIMITS_OF_EXAMPLES = {
     "Facts": "It goes on with Italy. What is seldom written, it makes up as fluently.",
     "Who gets it?": "It goes on with Mary. On What if, swap the second John for Mary: now it is John. It follows "

@@ -12,7 +12,7 @@ from inspector.wording.english.queue import waits as _waits
 
 TITLE = "Questions"
 GROUP = "Learning"
-PURPOSE = "See what people say of the Transformer settled on your text."
+PURPOSE = "See what people say of the Transformer, and whether it holds on your text."
 MODEL = "Model: {}"
 SAVED_TRACE = "that of the saved trace"
 

@@ -27,7 +27,8 @@ SHARES = (
     rf"(?:(Attention costs more at any length)|(Attention overtook the FFN|Attention overtakes it) "
     rf"(?:at {COUNT} tokens?|between {COUNT} and {COUNT} tokens)))\. "
     r"Scores and mix, the part that grows with the square of the text, take "
-    rf"{PERCENT}; alone they cost more than the FFN (?:(at any length)|in texts of over {COUNT} tokens?)\."
+    rf"{NUMBER} % of these FLOPs; alone they cost more than the FFN "
+    rf"(?:(at any length)|in texts of over {COUNT} tokens?)\."
 )
 COUNTED = rf"This model has {NUMBER} ?([kMG]?) parameters in (\d+) (layers?)\. Embeddings are {PERCENT} of them\."
 
@@ -62,7 +63,7 @@ def check(sentence: str, shape: Shape, tokens: int) -> None:
     attention, ffn = shape.attention(tokens), shape.ffn(tokens)
     assert count(n) == tokens
     assert f"{n} token{'s' * (tokens != 1)} " in sentence
-    assert is_percent(pairs, shape.pairs(tokens) / (attention + ffn))
+    assert is_number(pairs, 100 * shape.pairs(tokens) / (attention + ffn))
     if even:
         assert attention == ffn
         assert each == "50 %"

@@ -54,7 +54,7 @@ def test_the_widest_token_is_that_of_the_inputs(trace: Trace, size: Size) -> Non
     told = [float(number.replace(",", "")) for number in re.findall(r"(?<![\w`])\d[\d.,]*(?=[ ,.)])", said)]
     assert any(number == pytest.approx(sizes[norm, token], rel=0.01) for number in told)
     beside, times = re.findall(
-        r"\d[\d.]*(?= ?\.|,| times)", every.others(found, norms(trace), size=size).split("median", 1)[1]
+        r"\d[\d.]*(?= ?\.|;| times)", every.others(found, norms(trace), size=size).split("median", 1)[1]
     )
     assert float(beside) == pytest.approx(np.median(np.delete(sizes[norm], token)), rel=0.01)
     assert float(times) == pytest.approx(ratio, rel=0.01)
@@ -96,7 +96,7 @@ def test_a_token_that_stands_out_before_a_norm_of_small_vectors_is_told(shipped:
     found = every.outstanding(normalization.statistics(trace), size="std")
     assert found.times == pytest.approx(2.65, abs=0.005)
     assert "stands out: the norm before layer 1's attention takes" in every.widest(found, norms(trace), size="std")
-    assert "of which it has 2.65 times" in every.others(found, norms(trace), size="std")
+    assert "it has 2.65 times that" in every.others(found, norms(trace), size="std")
 
 
 def test_kinds_and_places_are_counted(trace: Trace) -> None:
