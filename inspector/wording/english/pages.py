@@ -44,7 +44,7 @@ PURPOSES = {
     "batch": "See what a batch shows each token, and what padding costs.",
     "lab": "Train two tiny networks, and see what a switch changes.",
     "training": "See how the shipped models learned.",
-    "atlas": "See what every head does over thousands of texts.",
+    "atlas": "See what every head does over many texts.",
 }
 LOADING = "Headlight is loading."
 ALL_PAGES = "All pages"

@@ -26,7 +26,7 @@ def more_rows(count: int) -> str:
 # --- the page's button ------------------------------------------------------------------------------------------------
 
 WRITE, SAVE, WRITING = "Write a report", "Save the report", "Writing the report"
-WRITE_HINT = "All that the pages of sections say of this text, in one HTML file to keep, send or print; read offline"
+WRITE_HINT = "All that the pages' sections say of this text, in one HTML file to keep, send or print; read offline"
 
 
 def writing(done: int, sections: int) -> str:

@@ -15,7 +15,7 @@ REMOVE_FIRST = "Remove the saved trace in the sidebar first."
 FOR_ALL = "For all pages; your text stays."
 EXAMPLE = "This is an example, and another model comes with its own. A text of yours stays."
 LIMITS_OF_EXAMPLES = {
-    "Facts": "It goes on with Italy. What is seldom written, it makes up as fluently.",
+    "Facts": "It goes on with Italy. What is rarely written about, it makes up just as fluently.",
     "Who gets it?": "It goes on with Mary. On What if, swap the second John for Mary: now it is John. It follows "
     "names, and loses them in longer stories.",
     "An opposite": "It goes on with cold. Asked as a riddle, such as hot is to cold as big is to, it fails.",
