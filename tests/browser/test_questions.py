@@ -55,7 +55,8 @@ def test_a_question_on_a_phone_in_chinese(window: Page, server: Server, dark: bo
     with without_errors(window, 390, 844) as page:
         page.emulate_media(color_scheme="dark" if dark else "light")
         page.goto(f"{server.url}/questions?q=16&lang=zh")
-        rests(page)  # a first run that is begun anew leaves its buttons beside those of the second until this ends
+        expect(page.get_by_role("button", name="All pages")).to_be_visible()  # drawn anew for the narrow window
+        rests(page)
         page.get_by_role("button", name="看情况").click()
         expect(page.get_by_text("3 条中有 1 条成立")).to_be_visible()
         rests(page)
