@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,8 +100,9 @@ _ZAMBA |= {"attention_hidden_size": 64, "attention_head_dim": 16, "hybrid_layer_
 _ZAMBA |= {"use_mamba_kernels": False, "chunk_size": 8, "head_dim": None}
 _GLOBAL = {"global_head_dim": 8, **_ALTERNATING}
 _PER_LAYER = {"hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 300, "global_head_dim": 8, **_ALTERNATING}
-_SECTIONS = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2]}}
-_WIDE = _SECTIONS | {"head_dim": 16}
+_ROTATED = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2]}
+_SECTIONS = {"rope_parameters": _ROTATED}
+_WIDE = {"rope_parameters": {**_ROTATED, "partial_rotary_factor": 0.5}, "head_dim": 16}
 _STARTED = {"decoder_start_token_id": 0}  # T5's configuration has no such name by itself
 _UNLIMITED = dict.fromkeys(("max_position_embeddings", "n_positions", "hidden_dim"))
 
@@ -621,7 +623,8 @@ def tokenizer() -> Any:
 
 
 def _config(family: Family) -> Any:
-    return CONFIG_MAPPING[family.name](**_sizes(CONFIG_MAPPING[family.name], family.sizes))
+    kind = CONFIG_MAPPING[family.name]
+    return kind(**_sizes(kind, deepcopy(family.sizes)))  # a configuration writes into the mappings that it is given
 
 
 def _sizes(kind: type, own: Mapping[str, Any]) -> dict[str, Any]:
