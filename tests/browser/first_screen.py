@@ -2,11 +2,10 @@
 
     python tests/browser/first_screen.py [--beside a checkout]
 
-Counts in the main area alone, without menus and sidebar. Words: those in sight, outside pictures, tables, fields and
-the text that a model writes, token by token.
+Counts in the main area alone, without menus and sidebar. Words: those in sight, outside pictures, tables and fields.
 Controls: what Tab stops at in sight, outside canvases; a grid of heads is one, and a row of chips or sections, within
 which arrow keys lead on (test_what_if.py presses them). Picture: the part of its height
-that is above the fold, in per cent; of several the highest. Goals: at most 150 words, 20 controls, half of the picture.
+that is above the fold, in per cent; of several the first. Goals: at most 150 words, 20 controls, half of the picture.
 Prints a row for each page, and the columns of the other checkout first.
 """
 
@@ -32,8 +31,7 @@ COUNT = (
     f"() => {{ {IN_PAGE}"
     """
   const PICTURES = "canvas, svg, .js-plotly-plot, .hl-grid, .hl-head, .hl-matrix, .hl-steps";
-  const APART = "table, textarea, input, [data-testid=stDataFrame], [data-testid=stTable], [data-testid=stSidebar], "
-    + ".hl-written";
+  const APART = "table, textarea, input, [data-testid=stDataFrame], [data-testid=stTable], [data-testid=stSidebar]";
   const main = document.querySelector("[data-testid=stMain]");
   const within = (e, what) => {
     for (let at = e; at; at = at.parentElement ?? at.getRootNode().host) if (at.matches?.(what)) return true;
@@ -62,9 +60,8 @@ COUNT = (
     e !== main && e.matches(stops) && e.tabIndex >= 0 && !e.disabled && !e.matches("canvas") && shown(e)
     && inSight(e.getBoundingClientRect()));
   const controls = new Set(reached.map((e) => e.closest("[role=radiogroup], [role=toolbar]") ?? e)).size;
-  const pictures = all.map((e) => [e, e.getBoundingClientRect()]).filter(([e, { width, height }]) =>
+  const picture = all.map((e) => [e, e.getBoundingClientRect()]).find(([e, { width, height }]) =>
     e.matches(".js-plotly-plot, .hl-grid, .hl-head, .hl-matrix, .hl-steps, canvas") && width > 150 && height > 100);
-  const [picture] = pictures.sort(([, one], [, other]) => one.top - other.top);
   const part = picture ? Math.min(1, (innerHeight - picture[1].top) / picture[1].height) : null;
   return [words, controls, part === null ? null : Math.max(0, Math.round(100 * part))];
 }"""
