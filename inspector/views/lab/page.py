@@ -160,8 +160,8 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     start, stop = st.empty(), st.empty()
     estimate = st.container(width="content")
 question, picture, answer = st.container(), st.container(), st.container()
-with st.expander(words.SETTINGS, key="lab_settings", icon=":material/tune:"):
-    experiment = settings.draw(question)
+with st.expander(words.SETTINGS, key="lab_settings", icon=":material/tune:", on_change="rerun") as panel:
+    experiment = settings.draw(question, folded=not panel.open)
 preset = ready.choose(experiment, topics=topics, listed=listed)
 state = st.session_state
 label, icon = appearance.on_accent(words.START, ":material/play_arrow:", disabled=experiment is None)

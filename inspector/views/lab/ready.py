@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.views.lab.presets import PRESETS, Preset
-from inspector.views.lab.settings import OPTIONS
+from inspector.views.lab.settings import OPTIONS, START
 from inspector.views.shell import link
 from inspector.wording import lab as words
 from models.training.tiny.experiments import Experiment
@@ -75,8 +75,15 @@ def _take_named() -> None:
 
 
 def _take(preset: Preset) -> None:
-    """Set all widgets but the number of seeds."""
-    experiment = preset.experiment
+    """Set all widgets but the number of seeds, without those that nobody set and that say the same by default."""
+    usual = _shown(START)
+    for key, value in _shown(preset.experiment).items():
+        if key in st.session_state or key in st.query_params or value != usual[key]:
+            st.session_state[key] = value
+
+
+def _shown(experiment: Experiment) -> dict[str, object]:
+    """Return what each widget shows of an experiment, by its key."""
     values: dict[str, object] = {
         "task": experiment.task,
         "length": experiment.length,
@@ -86,5 +93,4 @@ def _take(preset: Preset) -> None:
     for side, switches in (("a", experiment.a), ("b", experiment.b)):
         for name, value in vars(switches).items():
             values[f"{side}_{name}"] = words.value(name, value) if name in OPTIONS else value
-    for name, value in values.items():
-        st.session_state[f"lab_{name}"] = value
+    return {f"lab_{name}": value for name, value in values.items()}

@@ -1,4 +1,8 @@
-"""The lab's settings: the task and the switches of A and B beside each other, each in the link."""
+"""The lab's settings: the task and the switches of A and B beside each other, each in the link.
+
+A hundred fields take a browser a second. Those of a closed panel are drawn only once they were set, by the link, the
+reader or a ready experiment; the others say what they say by default.
+"""
 
 from __future__ import annotations
 
@@ -89,21 +93,24 @@ WIDTH = 128  # pixels of a widget: two stand side by side
 RATES = tuple(str(rate) for rate in LEARNING_RATES)
 
 
-def draw(problem: DeltaGenerator) -> Experiment | None:
-    """Draw all settings; None where the switches do not fit, with the reason here and at `problem`."""
+def draw(problem: DeltaGenerator, *, folded: bool) -> Experiment | None:
+    """Draw all settings; None where the switches do not fit, with the reason here and at `problem`.
+
+    folded: whether the panel that they stand in is closed.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        task = _choice(words.TASK, "task", get_args(Task), default=START.task)
-        length = _number(words.length(cast("Task", task)), "length", default=START.length, span=LENGTHS)
-        steps = _number(words.STEPS, "steps", default=START.steps, span=STEPS, step=50)
-        rate = _choice(words.RATE, "rate", RATES, default=str(START.learning_rate))
-        seeds = _number(words.SEEDS, "seeds", default=START.seeds, span=SEEDS)
+        task = _choice(words.TASK, "task", get_args(Task), default=START.task, folded=folded)
+        length = _number(words.length(cast("Task", task)), "length", default=START.length, span=LENGTHS, folded=folded)
+        steps = _number(words.STEPS, "steps", default=START.steps, span=STEPS, step=50, folded=folded)
+        rate = _choice(words.RATE, "rate", RATES, default=str(START.learning_rate), folded=folded)
+        seeds = _number(words.SEEDS, "seeds", default=START.seeds, span=SEEDS, folded=folded)
     values: dict[Side, dict[str, Any]] = {}
     titles: dict[Side, DeltaGenerator] = {}
     for side, default, column in zip(get_args(Side), (START.a, START.b), st.columns(2, gap="medium"), strict=True):
         with column, st.container(border=True, gap="small"):
             titles[side] = st.empty()
             titles[side].markdown(f"**{side}**")
-            values[side] = _values(side, default)
+            values[side] = _values(side, default, folded=folded)
     st.caption(words.NOT_SWITCHED)
     try:
         sides = {side: _switches(side, chosen) for side, chosen in values.items()}
@@ -133,7 +140,7 @@ def _switches(side: Side, values: dict[str, Any]) -> Switches:
         raise ValueError(f"{side} cannot be built: {error}") from error
 
 
-def _values(side: Side, default: Switches) -> dict[str, Any]:
+def _values(side: Side, default: Switches, *, folded: bool) -> dict[str, Any]:
     """Draw the widgets of one side: the first switches, and all others folded away.
 
     Those that do not act in the chosen network are grey, and have no say.
@@ -142,42 +149,53 @@ def _values(side: Side, default: Switches) -> dict[str, Any]:
     waiting: frozenset[str] = frozenset()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         for name in FIRST:
-            values[name] = _switch_of(side, name, default, waits=name in waiting)
+            values[name] = _switch_of(side, name, default, waits=name in waiting, folded=folded)
             if name == "network":
                 waiting = idle(values[name])
     if waits := words.waits(values["network"]):
         st.caption(waits)
-    with st.expander(words.MORE, key=f"lab_{side.lower()}_more"):
+    with st.expander(words.MORE, key=f"lab_{side.lower()}_more", on_change="rerun") as more:
         for group, names in words.GROUPS.items():
             st.caption(group)
             with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
                 for name in names:
-                    values[name] = _switch_of(side, name, default, waits=name in waiting)
+                    values[name] = _switch_of(
+                        side, name, default, waits=name in waiting, folded=folded or not more.open
+                    )
     return values
 
 
-def _switch_of(side: Side, name: str, default: Switches, *, waits: bool) -> Any:
+def _switch_of(side: Side, name: str, default: Switches, *, waits: bool, folded: bool) -> Any:
     """Draw one switch: a choice, a number, or on and off; of a grey switch return what it is without a choice."""
-    chosen = _widget_of(side, name, default, waits=waits)
+    chosen = _widget_of(side, name, default, waits=waits, folded=folded)
     return getattr(Switches(), name) if waits else chosen
 
 
-def _widget_of(side: Side, name: str, default: Switches, *, waits: bool) -> Any:
+def _widget_of(side: Side, name: str, default: Switches, *, waits: bool, folded: bool) -> Any:
     key, usual = f"{side.lower()}_{name}", getattr(default, name)
     label = f"{words.NAMES[name][0].upper()}{words.NAMES[name][1:]}"
     if name in OPTIONS:
         options = {words.value(name, value): value for value in OPTIONS[name]}
         width = 2 * WIDTH if name == "network" else WIDTH
-        return options[_choice(label, key, tuple(options), default=words.value(name, usual), grey=waits, width=width)]
+        usual = words.value(name, usual)
+        return options[_choice(label, key, tuple(options), default=usual, grey=waits, width=width, folded=folded)]
     if isinstance(usual, bool):
-        return _switch(label, key, default=usual, grey=waits)
-    return _number(label, key, default=usual, span=(1, LAYERS if name == "layers" else HEADS), grey=waits)
+        return _switch(label, key, default=usual, grey=waits, folded=folded)
+    span = (1, LAYERS if name == "layers" else HEADS)
+    return _number(label, key, default=usual, span=span, grey=waits, folded=folded)
+
+
+def _stays_out(key: str, *, folded: bool) -> bool:
+    """Whether a widget needs not be drawn: nobody sees it, and nobody set it."""
+    return folded and key not in st.session_state and key not in st.query_params
 
 
 def _choice(
-    label: str, name: str, options: Sequence[str], *, default: str, grey: bool = False, width: int = WIDTH
+    label: str, name: str, options: Sequence[str], *, default: str, folded: bool, grey: bool = False, width: int = WIDTH
 ) -> str:
     key = f"lab_{name}"
+    if _stays_out(key, folded=folded):
+        return default
     return st.selectbox(
         label,
         options,
@@ -190,8 +208,12 @@ def _choice(
     )
 
 
-def _number(label: str, name: str, *, default: int, span: tuple[int, int], step: int = 1, grey: bool = False) -> int:
+def _number(
+    label: str, name: str, *, default: int, span: tuple[int, int], folded: bool, step: int = 1, grey: bool = False
+) -> int:
     key = f"lab_{name}"
+    if _stays_out(key, folded=folded):
+        return default
     return st.number_input(
         label,
         *span,
@@ -205,8 +227,10 @@ def _number(label: str, name: str, *, default: int, span: tuple[int, int], step:
     )
 
 
-def _switch(label: str, name: str, *, default: bool, grey: bool) -> bool:
+def _switch(label: str, name: str, *, default: bool, grey: bool, folded: bool) -> bool:
     key = f"lab_{name}"
+    if _stays_out(key, folded=folded):
+        return default
     return st.toggle(
         label, default, key=key, bind=link.bind_switch(key, default=default), persist_state="session", disabled=grey
     )

@@ -18,6 +18,7 @@ from models.training.tiny import words
 from models.training.tiny.experiments import Experiment
 from tests.inspector.views.page import message, opened, pressed, said, turned, with_menus
 
+OPEN = {"lab_settings": True, "lab_a_more": True, "lab_b_more": True}  # the panel of settings, and its further switches
 TINY = {"lab_length": "2", "lab_steps": "20", "lab_a_layers": "1", "lab_b_layers": "1"}
 
 
@@ -51,6 +52,28 @@ def test_another_group_opens_its_first_experiment() -> None:
         assert first.question in [one.value for one in app.header]
         assert app.selectbox(key="lab_experiment").value == first.name
         assert "What three seeds answered here" in [one.label for one in app.expander]
+
+
+def test_a_closed_panel_draws_only_what_was_set() -> None:
+    """A field that the link or the reader set stays drawn, else its value would leave the address."""
+
+    def drawn(app: AppTest) -> set[str]:
+        widgets = (*app.selectbox, *app.number_input, *app.toggle)
+        return {widget.key for widget in widgets} - {"lab_topic", "lab_experiment", "lab_settings"}
+
+    switches = {f"lab_{side}_{name}" for side in "ab" for name in vars(Experiment().a)}
+    assert drawn(opened("Lab")) == set()
+    every = opened("Lab", state=OPEN)
+    assert drawn(every) == switches | {f"lab_{name}" for name in ("task", "length", "steps", "rate", "seeds")}
+    assert len(every.selectbox) > 60
+    linked = opened("Lab", lab_b_width="96", lab_a_clip="1.0")
+    assert drawn(linked) == {"lab_b_width", "lab_a_clip"}
+    assert "**A**, gradient clip 1.0\n**B**, width 96" in said(linked)
+    every.selectbox(key="lab_b_width").set_value("96").run()
+    every.session_state["lab_settings"] = False
+    every.run()
+    assert every.selectbox(key="lab_b_width").value == "96"
+    assert "**B**, width 96" in said(every)
 
 
 def test_start_trains_and_shows_all() -> None:
@@ -99,7 +122,8 @@ def test_a_longer_text_of_the_link_is_shown_and_an_unknown_one_is_said() -> None
 
 def test_repeats_show_the_best_head_of_each_side_and_its_score() -> None:
     """A decoder on either side, from a link; the maps are those of the heads with the largest scores."""
-    app = opened("Lab", **TINY, lab_task="repeats", lab_b_positions="rope", lab_a_width="24", lab_a_dropout="0.1")
+    link = {**TINY, "lab_task": "repeats", "lab_b_positions": "rope", "lab_a_width": "24", "lab_a_dropout": "0.1"}
+    app = opened("Lab", state=OPEN, **link)
     assert "width 24, dropout 0.1" in said(app)
     pressed(app, "Start")
     assert not app.exception
@@ -143,7 +167,7 @@ def test_an_rnn_with_attention_has_one_map_and_without_none() -> None:
     """
     app = opened("Lab", **IN_THE_LAB)
     assert next(preset for preset in RECURRENCE if preset.name == "RNN with attention or without").question in said(app)
-    app = opened("Lab", **TINY, lab_a_network="RNN with attention", lab_b_network="RNN")
+    app = opened("Lab", state=OPEN, **TINY, lab_a_network="RNN with attention", lab_b_network="RNN")
     assert "B differs from A: network RNN instead of RNN with attention." in said(app)
     assert "In an RNN act: cell, width, learning rate," in said(app)
     assert app.selectbox(key="lab_b_positions").disabled
@@ -194,6 +218,8 @@ def test_results_survive_other_pages_and_changed_settings_are_said() -> None:
     assert app.number_input(key="lab_steps").value == 20
     assert app.dataframe
     assert "The settings have changed" not in said(app)
+    app.session_state["lab_settings"] = True
+    app.run()
     app.selectbox(key="lab_task").set_value("sort").run()
     assert "The settings have changed" in said(app)
     assert "A is as in the paper, but for layers 1." in said(app)
