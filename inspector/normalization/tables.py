@@ -9,7 +9,7 @@ All statistics are computed in float64.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -40,22 +40,23 @@ def statistics(trace: Trace) -> pd.DataFrame:
     The std is the biased one (divided by D), as LayerNorm's own; the rms is sqrt(mean(x^2)), by which an RMSNorm
     divides.
     """
-    tables = []
-    for index, norm in enumerate(trace.norms):
+    columns = []
+    for norm in trace.norms:
         before, after = (array.astype(np.float64) for array in (norm.input, norm.output))  # [Q, D]
-        columns = {
-            "position": np.arange(len(before)),
-            "token": trace.read_by(norm.stream).tokens,
-            "mean_before": before.mean(axis=1),
-            "std_before": before.std(axis=1),
-            "rms_before": np.sqrt(np.square(before).mean(axis=1)),
-            "mean_after": after.mean(axis=1),
-            "std_after": after.std(axis=1),
-            "rms_after": np.sqrt(np.square(after).mean(axis=1)),
-            "epsilon": norm.epsilon,
-        }
-        tables.append(_table(index, norm, columns))
-    return pd.concat(tables, ignore_index=True) if tables else _empty(STATISTICS)
+        columns.append(
+            {
+                "position": np.arange(len(before)),
+                "token": np.array(trace.read_by(norm.stream).tokens, dtype=object),
+                "mean_before": before.mean(axis=1),
+                "std_before": before.std(axis=1),
+                "rms_before": np.sqrt(np.square(before).mean(axis=1)),
+                "mean_after": after.mean(axis=1),
+                "std_after": after.std(axis=1),
+                "rms_after": np.sqrt(np.square(after).mean(axis=1)),
+                "epsilon": np.full(len(before), norm.epsilon),
+            }
+        )
+    return _table(trace.norms, columns, STATISTICS)
 
 
 def parameters(trace: Trace) -> pd.DataFrame:
@@ -65,16 +66,18 @@ def parameters(trace: Trace) -> pd.DataFrame:
     none: an RMSNorm has no beta, OLMo's have neither), outlier (whether gamma or
     beta lies more than 3 standard deviations from its mean over the norm's dimensions; Kovaleva et al. 2021).
     """
-    tables = []
-    for index, norm in enumerate(trace.norms):
-        columns = {
-            "dimension": np.arange(len(norm.gamma)),
-            "gamma": norm.gamma.astype(np.float64) if "gamma" in norm.learned else np.nan,
-            "beta": norm.beta.astype(np.float64) if "beta" in norm.learned else np.nan,
-            "outlier": _outliers(norm.gamma) | _outliers(norm.beta),
-        }
-        tables.append(_table(index, norm, columns))
-    return pd.concat(tables, ignore_index=True) if tables else _empty(PARAMETERS)
+    columns = []
+    for norm in trace.norms:
+        width = len(norm.gamma)
+        columns.append(
+            {
+                "dimension": np.arange(width),
+                "gamma": norm.gamma.astype(np.float64) if "gamma" in norm.learned else np.full(width, np.nan),
+                "beta": norm.beta.astype(np.float64) if "beta" in norm.learned else np.full(width, np.nan),
+                "outlier": _outliers(norm.gamma) | _outliers(norm.beta),
+            }
+        )
+    return _table(trace.norms, columns, PARAMETERS)
 
 
 def formula(norm: NormRecord) -> str:
@@ -116,14 +119,17 @@ def kinds(norms: Iterable[NormRecord]) -> list[tuple[int, NormRecord]]:
     return [(len(alike), alike[0]) for alike in by_kind.values()]
 
 
-def _table(index: int, norm: NormRecord, columns: dict[str, Any]) -> pd.DataFrame:
-    place = {"norm": index, "name": norm.name, "stream": norm.stream, "layer": norm.layer, "part": norm.part}
-    return pd.DataFrame({**place, **columns}).astype({"layer": "Int64"})
-
-
-def _empty(columns: dict[str, str]) -> pd.DataFrame:
-    """The table of a model without norms."""
-    return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in columns.items()})
+def _table(
+    norms: Sequence[NormRecord], columns: Sequence[Mapping[str, NDArray[Any]]], kinds: Mapping[str, str]
+) -> pd.DataFrame:
+    """Put the columns of each norm below each other, beside the norm's place; kinds: of all columns."""
+    rows = [len(next(iter(of_norm.values()))) for of_norm in columns]
+    places = {name: [getattr(norm, name) for norm in norms] for name in ("name", "stream", "layer", "part")}
+    table = pd.DataFrame({"norm": range(len(norms)), **places})
+    table = table.loc[table.index.repeat(rows)].reset_index(drop=True)
+    for name in [name for name in kinds if name not in table]:
+        table[name] = np.concatenate([of_norm[name] for of_norm in columns]) if norms else []
+    return table.astype(dict(kinds))
 
 
 def _outliers(values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from math import inf
+from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from inspector import normalization
@@ -129,24 +130,36 @@ def outstanding(statistics: pd.DataFrame, *, size: Size) -> pd.Series[Any]:
     (their median, NaN where there is no other), and `times`: its size in medians, 0 where there is no other or all are
     0.
     """
-    found = pd.DataFrame([_largest(rows, size=size) for _, rows in statistics.groupby("norm")])
-    largest, farthest = found.loc[found["before"].idxmax()], found.loc[found["times"].idxmax()]
-    return farthest if farthest["times"] >= STANDS_OUT > largest["times"] else largest
+    sizes = statistics.groupby("norm")[f"{size}_before"]
+    peaks = pd.DataFrame([_peak(before) for _, before in sizes])
+    largest, farthest = peaks.loc[peaks["before"].idxmax()], peaks.loc[peaks["times"].idxmax()]
+    peak = farthest if farthest["times"] >= STANDS_OUT > largest["times"] else largest
+    row = statistics.loc[int(peak["at"])]
+    tokens = statistics.loc[statistics["norm"] == row["norm"], "token"]
+    return pd.Series(
+        {
+            **row[["norm", "position", "token"]],
+            "named": named(tuple(tokens), tokens.index.get_loc(row.name)),
+            "before": peak["before"],
+            "after": row[f"{size}_after"],
+            "middle": peak["middle"],
+            "times": peak["times"],
+        }
+    )
 
 
-def _largest(rows: pd.DataFrame, *, size: Size) -> dict[str, object]:
+def _peak(before: pd.Series[float]) -> dict[str, float]:
     """Find the largest vector before one norm: of all tokens it is the most times the median of the others."""
-    before = rows[f"{size}_before"]
-    at = before.idxmax()
-    middle = before.drop(at).median()
-    whole = before[at] / middle if middle else inf
+    sizes = before.to_numpy()
+    place = int(sizes.argmax())
+    others = np.delete(sizes, place)
+    middle = float(np.median(others)) if len(others) else nan
+    times = sizes[place] / middle if middle else inf
     return {
-        **rows.loc[at, ["norm", "position", "token"]],
-        "named": named(tuple(rows["token"]), rows.index.get_loc(at)),
-        "before": before[at],
-        "after": rows[f"{size}_after"][at],
+        "at": before.index[place],
+        "before": sizes[place],
         "middle": middle,
-        "times": whole if before[at] and middle == middle else 0.0,
+        "times": times if sizes[place] and middle == middle else 0.0,
     }
 
 
