@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,7 +68,8 @@ def way(walk: Walk, *, step: int, upright: bool = False, mode: Mode = "light") -
     Each box has the length of the token's vector there.
     """
     placed = boxes(walk.steps)
-    figure = go.Figure()
+    shapes: list[dict[str, Any]] = []  # given to the figure at once: added singly, each checks those before it anew
+    labels: list[dict[str, Any]] = []
     ink, muted = theme.TEXT[mode], theme.MUTED[mode]
 
     def at(along: float, across: float) -> tuple[float, float]:
@@ -76,7 +78,8 @@ def way(walk: Walk, *, step: int, upright: bool = False, mode: Mode = "light") -
     def line(a: tuple[float, float], b: tuple[float, float], *, reached: bool) -> None:
         (x0, y0), (x1, y1) = at(*a), at(*b)
         colour = muted if reached else theme.GRID[mode]
-        figure.add_shape(type="line", x0=x0, y0=y0, x1=x1, y1=y1, line={"color": colour, "width": 2}, layer="below")
+        stroke = {"color": colour, "width": 2}
+        shapes.append({"type": "line", "x0": x0, "y0": y0, "x1": x1, "y1": y1, "line": stroke, "layer": "below"})
 
     for (a, b), reached in _lines(walk.steps, placed, step=step):
         line(a, b, reached=reached)
@@ -88,21 +91,18 @@ def way(walk: Walk, *, step: int, upright: bool = False, mode: Mode = "light") -
         corners = {"x0": x - along, "x1": x + along, "y0": y - across, "y1": y + across}
         if upright:
             corners = {"x0": x - 0.46, "x1": x + 0.46, "y0": y - 0.36, "y1": y + 0.36}
-        figure.add_shape(
-            type="rect",
-            **corners,
-            fillcolor=theme.BACKGROUND[mode],
-            line={"color": colour if reached else theme.GRID[mode], "width": 4 if now else 1.5},
-        )
+        border = {"color": colour if reached else theme.GRID[mode], "width": 4 if now else 1.5}
+        shapes.append({"type": "rect", **corners, "fillcolor": theme.BACKGROUND[mode], "line": border})
         label = f"<b>{_LABELS[one.kind]}</b><br>{number(one.norm)}" if reached else _LABELS[one.kind]
-        figure.add_annotation(
-            x=x, y=y, text=label, showarrow=False, font={"size": 12, "color": ink if reached else muted}
-        )
+        font = {"size": 12, "color": ink if reached else muted}
+        labels.append({"x": x, "y": y, "text": label, "showarrow": False, "font": font})
     far = max(box.along for box in placed)
     up, down = max(box.across for box in placed), min(box.across for box in placed)
     wide, tall = ([down - 0.6, up + 0.6], [-far - 0.6, 0.6]) if upright else ([-0.6, far + 0.6], [down - 0.6, up + 0.6])
-    return figure.update_layout(
+    return go.Figure().update_layout(
         template=theme.template(mode),
+        shapes=shapes,
+        annotations=labels,
         title_text=f"{theme.literal(walk.token)} through layer {walk.layer}",
         xaxis={"visible": False, "range": wide, "fixedrange": True},
         yaxis={"visible": False, "range": tall, "fixedrange": True},
