@@ -3,7 +3,8 @@
     python tests/benchmarks/page_turns.py [--beside a checkout] [--rounds 5]
 
 From the click in the navigation, or on a section's name, to the frame in which no script runs, nothing is dimmed and
-the heading of the page stands there. Prints the median of each page and each section.
+the heading of the page stands there. Prints the median of each page and each section; the pages are those that each
+checkout's own menus name.
 """
 
 from __future__ import annotations
@@ -15,13 +16,10 @@ from pathlib import Path
 from time import perf_counter
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 from playwright.sync_api import Locator, Page
 from running_app import opened, print_medians
-
-from tests.browser.conftest import GROUPS
 
 PORT = 8672
 SLOW = 120_000
@@ -39,10 +37,21 @@ def clicked(page: Page, place: Locator, title: str) -> float:
     return perf_counter() - start
 
 
-def turned(page: Page, title: str) -> float:
-    """Choose a page in the navigation."""
-    group = next(group for group, titles in GROUPS.items() if title in titles)
-    page.get_by_test_id("stTopNav").get_by_role("button", name=group).click()
+def menus(page: Page) -> dict[str, Locator]:
+    """Read which menu leads to each page, by the page's title."""
+    menu_of: dict[str, Locator] = {}
+    for menu in page.get_by_test_id("stTopNav").get_by_role("button").all():
+        menu.click()
+        page.get_by_role("menuitem").first.wait_for()
+        items = page.get_by_role("menuitem").all_inner_texts()
+        menu_of |= dict.fromkeys((item.splitlines()[-1].strip() for item in items), menu)
+        page.keyboard.press("Escape")
+    return menu_of
+
+
+def turned(page: Page, menu: Locator, title: str) -> float:
+    """Choose a page in its menu."""
+    menu.click()
     return clicked(page, page.get_by_role("menuitem", name=title), title)
 
 
@@ -52,10 +61,11 @@ def measured(root: Path, rounds: int) -> dict[str, list[float]]:
     with opened(root, port=PORT) as (address, page):
         page.goto(address)
         page.locator(".hl-grid .cell").first.wait_for(timeout=SLOW)
-        titles = [title for listed in GROUPS.values() for title in listed if title != "Attention"]
+        menu_of = menus(page)
+        first = page.locator("h1").first.inner_text().strip()
         for at in range(rounds + 1):  # the first visit computes
-            for title in [*titles, "Attention"]:
-                seconds[title].append(turned(page, title))
+            for title in [*(title for title in menu_of if title != first), first]:
+                seconds[title].append(turned(page, menu_of[title], title))
                 sections = page.locator(".st-key-section").get_by_role("radio")
                 for number in range(sections.count()):
                     section = sections.nth(number)
