@@ -1,0 +1,158 @@
+"""Maps of layers that mix tokens without softmax attention, computed again, and given only where they are exact.
+
+For a given text such a layer is a matrix from token to token for each head, y = M v (models/mixers; of a gated delta
+rule Yang et al. 2024). Weights have a
+sign, and rows sum to anything: M is no distribution, so its records stand in `Trace.mixers`, beside the attentions that
+entropy, rollout, roles and the atlas read.
+
+Every row that is given was held to the layer: M v must equal what the layer's own core left, within TOLERANCE of the
+largest number that its head left on this text. Shapes: H heads, Q query positions, T key positions, V value width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from inspector.trace.pooling import MaxPool
+from inspector.trace.recompute import Array
+from models.mixers import CHUNK, Core, MixerKind
+
+TOLERANCE = 1e-5
+CHECKED = 8  # blocks of rows of a text, at most, that a whole mixer is held to
+
+
+@dataclass(frozen=True)
+class MixerSite:
+    """The place of a mixer: its kind, stream, layer, heads, and the tokens that it joins (queries and keys are one).
+
+    predicts: as in AttentionSite.
+    """
+
+    kind: MixerKind
+    stream: str
+    layer: int
+    heads: int
+    queries: tuple[str, ...]
+    predicts: tuple[str | None, ...] | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The tokens that are read: the text's own."""
+        return self.queries
+
+    @property
+    def name(self) -> str:
+        """The layer and what mixes its tokens: "layer 3 (gated delta rule)"."""
+        return f"layer {self.layer} ({self.kind})"
+
+
+@dataclass(frozen=True)
+class MixerBlock:
+    """A block of query rows of all maps of a mixer: weights, float32 [H, queries, keys]; keys after `keys` weigh 0.
+
+    difference: the largest of M v from what the core left in these rows, [H], as a share of the head's largest output.
+    """
+
+    queries: slice
+    keys: slice
+    weights: Array
+    difference: np.ndarray
+
+
+@dataclass(frozen=True)
+class MixerRecord:
+    """One run of a mixer: what its map is computed from, the values [T, H, V] and what its own core left, [T, H, V].
+
+    again: the model computes in half precision, and its core ran once more in float32, on what it was given.
+    """
+
+    site: MixerSite
+    core: Core
+    value: Tensor
+    output: Tensor
+    again: bool = False
+
+    def of_head(self, head: int) -> MixerRecord:
+        """The record of one head alone. Raises ValueError if there is no such head."""
+        if not 0 <= head < self.site.heads:
+            raise ValueError(f"head {head} is out of range: {self.site.name} has heads 0 to {self.site.heads - 1}")
+        mine = slice(head, head + 1)
+        return replace(self, core=self.core.of_head(head), value=self.value[:, mine], output=self.output[:, mine])
+
+    @cached_property
+    def difference(self) -> float:
+        """The largest difference of M v from what the core left, over all heads, as a share of a head's size.
+
+        Of every row; of a text of more than CHECKED blocks of rows, of as many, from the first to the last, for work
+        that is linear in the text. (A row is held anyhow before it is given.)
+        """
+        tokens = len(self.site.queries)
+        last = (tokens - 1) // CHUNK
+        chosen = np.unique(np.linspace(0, last, CHECKED).round().astype(int)) * CHUNK
+        if last < CHECKED:
+            return max(float(block.difference.max()) for block in self._blocks(slice(0, tokens)))
+        held = (next(self._blocks(slice(start, min(start + CHUNK, tokens)))) for start in chosen.tolist())
+        return max(float(block.difference.max()) for block in held)
+
+    @property
+    def exact(self) -> bool:
+        """True where `difference` is within TOLERANCE, and the maps are shown."""
+        return self.difference <= TOLERANCE
+
+    def blocks(self, *, queries: slice | None = None) -> Iterator[MixerBlock]:
+        """Compute all maps in blocks of query rows; queries: the rows of interest, whose blocks come whole.
+
+        Raises ValueError, with the difference, where M v is not what the layer's own core left.
+        """
+        for block in self._blocks(queries or slice(0, len(self.site.queries))):
+            worst = int(np.argmax(block.difference))
+            if not block.difference[worst] <= TOLERANCE:
+                raise ValueError(
+                    f"no map of {self.site.name} is given: its product with the values is off by "
+                    f"{block.difference[worst]:.1e} of what the layer's own core left, where {TOLERANCE:.0e} is allowed"
+                )
+            yield block
+
+    def window(self, *, queries: slice, keys: slice) -> Array:
+        """Compute some rows and columns of all maps: float32 [H, queries, keys], read-only."""
+        chosen = np.zeros((self.output.shape[1], queries.stop - queries.start, keys.stop - keys.start), np.float32)
+        for block in self.blocks(queries=queries):
+            rows = slice(max(block.queries.start, queries.start), min(block.queries.stop, queries.stop))
+            columns = slice(keys.start, min(block.keys.stop, keys.stop))
+            if columns.start < columns.stop:
+                into = slice(rows.start - queries.start, rows.stop - queries.start)
+                of_block = slice(rows.start - block.queries.start, rows.stop - block.queries.start)
+                chosen[:, into, : columns.stop - columns.start] = block.weights[:, of_block, columns]
+        chosen.setflags(write=False)
+        return chosen
+
+    def pooled(self, *, side: int) -> Array:
+        """Small pictures of all maps: float32 [H, rows, cols], at most `side` cells in either direction.
+
+        Each cell is the weight of its tile that is the farthest from 0, with its sign.
+        """
+        tokens = len(self.site.queries)
+        above, below = (MaxPool(self.output.shape[1], tokens, tokens, side=side) for _ in range(2))
+        for block in self.blocks():
+            above.add(block.weights, queries=block.queries, keys=block.keys)
+            below.add(-block.weights, queries=block.queries, keys=block.keys)
+        cells: Array = np.where(below.cells > above.cells, -below.cells, above.cells)
+        cells.setflags(write=False)
+        return cells
+
+    @torch.no_grad()
+    def _blocks(self, queries: slice) -> Iterator[MixerBlock]:
+        value = self.value.double().transpose(0, 1)
+        output = self.output.double().transpose(0, 1)  # [H, T, V]
+        size = output.abs().amax(dim=(1, 2))
+        for rows, made in self.core.blocks(queries=queries):
+            weights = made.float()  # what is shown is what is held to the layer
+            off = (weights.double() @ value[:, : weights.shape[-1]] - output[:, rows]).abs().amax(dim=(1, 2))
+            difference = torch.where(off == 0, 0.0, off / size)
+            yield MixerBlock(rows, slice(0, weights.shape[-1]), weights.numpy(), difference.numpy())
