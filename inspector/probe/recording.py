@@ -47,6 +47,8 @@ from models.mixers import Core, MixerCall, of_sequence, part_of, watch_mixers
 from models.placement import is_on_cpu
 from models.tokenizers import Encoding
 
+READS_PADDING_BEFORE = ("rwkv", "recurrent_gemma")
+"""Recurrences that have no mask, or none that they use: padding before a text is the beginning of the text to them."""
 PaddingSide = Literal["right", "left"]
 OnProgress = Callable[[float, int], None]
 """A function that is told how many attention calls are done, a part of one included, of how many. It may raise."""
@@ -152,7 +154,8 @@ def record_batch(
     A mask that leaks onto the padding shows in `trace.to_padding`, in rows that sum to less than 1, and in exactness.
     keep_padding: record the batch as it ran instead, padding and all, as one PaddedBatch. columns: T, how many tokens
     each is padded to; the longest text's where None. Raises ValueError for a padding that is no side, for more columns
-    than the model reads or fewer than the longest text has, and for a model that writes a target for each text.
+    than the model reads or fewer than the longest text has, for a model that writes a target for each text, and for
+    left padding of one that reads it as text.
     """
     if padding not in ("right", "left"):
         raise ValueError(f"padding is {padding!a}; it can be 'right' or 'left'")
@@ -162,6 +165,10 @@ def record_batch(
         return []
     if loaded.shape == "encoder-decoder":
         raise ValueError(f"{loaded.card.id} writes a target for each text: record the texts one by one")
+    if padding == "left" and getattr(loaded.config, "model_type", "") in READS_PADDING_BEFORE:
+        raise ValueError(
+            f"{loaded.card.id} reads the padding before a text as text: record the batch with padding='right'"
+        )
     batch = [tokenize_inputs(loaded, text) for text in texts]
     longest = max(len(inputs.encoding) for inputs in batch)
     if columns is not None and not longest <= columns <= loaded.max_tokens:
@@ -405,9 +412,10 @@ def _mixer_record(
     assert call.layer is not None
     core = of_sequence(call.core, row, real, whole=alone)
     value, output = (part_of(tensor, row, real, whole=alone) for tensor in (call.value, call.output))
+    gate = None if call.gate is None else part_of(call.gate, row, real, whole=alone)
     stream = "encoder" if loaded.shape == "encoder" else "decoder"
     site = MixerSite(call.kind, stream, call.layer, output.shape[1], inputs.encoding.tokens, inputs.predicts)
-    return MixerRecord(site, core, value, output, call.again)
+    return MixerRecord(site, core, value, output, call.again, gate)
 
 
 def _norm_record(norm: NormCall, place: NormPlace, *, rows: Callable[[Tensor], NDArray[Any]]) -> NormRecord:

@@ -237,8 +237,8 @@ class Trace:
         Rows sum to 1; to less where a part goes to sinks, to anything where a sigmoid makes the weights.
         The stream may be left out where there is one. call: which attention of a layer that attends more than once.
         kind: of one of `mixer_sites`, for the map of a layer that mixes tokens in another way: its weights have a sign
-        and rows sum to anything. Raises ValueError for a layer, head, stream or call that there is not, and for a map
-        of a mixer that is not what the layer did.
+        and rows sum to anything; head is then a channel, where the map is by channel. Raises ValueError for a layer,
+        head, stream or call that there is not, and for a map of a mixer that is not what the layer did.
         """
         if kind == "softmax":
             return self._map("weights", layer, head, stream, call)

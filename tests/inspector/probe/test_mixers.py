@@ -28,29 +28,41 @@ BY_HEAD = {
     "minimax": "lightning attention",
     **dict.fromkeys(("bamba", "granitemoehybrid", "nemotron_h", "zamba2", "falcon_h1"), "state space"),
 }
+BY_CHANNEL = {
+    **dict.fromkeys(("lfm2", "lfm2_moe", "lfm3"), "short convolution"),
+    "jamba": "selective scan",
+    "recurrent_gemma": "RG-LRU",
+}
+KINDS = BY_HEAD | BY_CHANNEL
+READS_PADDING = ("recurrent_gemma", "rwkv")
 LENGTHS = (1, 7, 65, 300)
 TEXTS = ("the cat sat", "the dog sat on the log because it was tired", "it was the mat")
 
 
-def product(mixer: MixerRecord) -> np.ndarray:
-    """M v of every head, [T, H, V], from the maps that are shown."""
+def maps_of(mixer: MixerRecord) -> np.ndarray:
+    """The maps that are shown, [H, T, T]; of a mixer by channel those of every channel, one after the other."""
     tokens = slice(0, len(mixer.site.queries))
-    return np.einsum("hqt,thv->qhv", mixer.window(queries=tokens, keys=tokens), mixer.value.double().numpy())
+    if not mixer.site.by_channel:
+        return mixer.window(queries=tokens, keys=tokens)
+    heads = range(mixer.site.heads)
+    return np.concatenate([mixer.of_head(head).window(queries=tokens, keys=tokens) for head in heads])
 
 
 def off(mixer: MixerRecord) -> float:
     """The largest difference of M v from what the core left, as a share of what its head left."""
+    mixed = np.einsum("hqt,thv->qhv", maps_of(mixer), mixer.value.double().numpy())
+    mixed = mixed if mixer.gate is None else mixed * mixer.gate.double().numpy()
     left = mixer.output.double().numpy()
-    return float((np.abs(product(mixer) - left).max(axis=(0, 2)) / np.abs(left).max(axis=(0, 2))).max())
+    return float((np.abs(mixed - left).max(axis=(0, 2)) / np.abs(left).max(axis=(0, 2))).max())
 
 
 @pytest.mark.families
-@pytest.mark.parametrize("name", BY_HEAD)
+@pytest.mark.parametrize("name", KINDS)
 def test_every_layer_has_a_map_that_is_what_its_core_does(name: str, tmp_path: Path) -> None:
     loaded = loaded_family(name, tmp_path)
     for tokens in LENGTHS:
         trace = recorded(loaded, tokens)
-        assert {mixer.site.kind for mixer in trace.mixers} == {BY_HEAD[name]}
+        assert {mixer.site.kind for mixer in trace.mixers} == {KINDS[name]}
         layers = {site.layer for site in (*trace.sites, *trace.mixer_sites)}
         assert layers == set(range(len(trace.states) - 1))
         for mixer in trace.mixers:
@@ -61,15 +73,17 @@ def test_every_layer_has_a_map_that_is_what_its_core_does(name: str, tmp_path: P
 
 @pytest.mark.families
 @pytest.mark.parametrize("padding", ["left", "right"])
-@pytest.mark.parametrize("name", BY_HEAD)
+@pytest.mark.parametrize("name", KINDS)
 def test_a_map_is_that_of_the_text_alone_in_any_batch(name: str, padding: Any, tmp_path: Path) -> None:
     loaded = loaded_family(name, tmp_path)
+    if padding == "left" and name in READS_PADDING:
+        with pytest.raises(ValueError, match="reads the padding before a text as text"):
+            record_batch(loaded, TEXTS, padding=padding)
+        return
     for trace, text in zip(record_batch(loaded, TEXTS, padding=padding), TEXTS, strict=True):
-        alone = record(loaded, text)
-        for mixer in trace.mixers:
+        for mixer, alone in zip(trace.mixers, record(loaded, text).mixers, strict=True):
             assert off(mixer) <= 1e-5
-            where = {"layer": mixer.site.layer, "kind": mixer.site.kind}
-            assert_close(trace.attention(**where), alone.attention(**where), relative=1e-5)
+            assert_close(maps_of(mixer), maps_of(alone), relative=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +122,23 @@ def test_windows_pictures_and_heads_are_parts_of_the_map(hybrid: LoadedModel) ->
     tiles = whole.reshape(4, 15, 10, 15, 10).transpose(0, 1, 3, 2, 4).reshape(4, 15, 15, 100)
     farthest = np.take_along_axis(tiles, np.abs(tiles).argmax(axis=-1)[..., None], axis=-1)[..., 0]
     np.testing.assert_array_equal(mixer.pooled(side=15), farthest)
+
+
+def test_a_mixer_by_channel_shows_one_channel_and_an_average(tmp_path: Path) -> None:
+    trace = recorded(loaded_family("jamba", tmp_path), 70)
+    mixer, whole = trace.mixer(layer=0), slice(0, 70)
+    assert (mixer.site.by_channel, mixer.site.heads) == (True, 64)
+    with pytest.raises(ValueError, match="a map for each of its 64 channels: choose one"):
+        trace.attention(layer=0, kind="selective scan")
+    with pytest.raises(ValueError, match="channel 64 is out of range"):
+        trace.attention(layer=0, head=64, kind="selective scan")
+    assert len(mixer.sampled) == 32
+    assert {0, 63} < set(mixer.sampled)
+    sampled = [mixer.of_head(head).window(queries=whole, keys=whole)[0] for head in mixer.sampled]
+    mean = np.abs(sampled).mean(axis=0)
+    assert_close(mixer.averaged(side=70), mean, relative=1e-6)
+    assert_close(mixer.averaged(side=35), mean.reshape(35, 2, 35, 2).max(axis=(1, 3)), relative=1e-6)
+    np.testing.assert_array_equal(trace.attention(layer=0, head=mixer.sampled[1], kind="selective scan"), sampled[1])
 
 
 def test_exactness_counts_the_layers_with_maps(hybrid: LoadedModel) -> None:
