@@ -52,6 +52,20 @@ class HeldVectors:
 
 
 @dataclass(frozen=True)
+class HeldMixers:
+    """Layers that mix tokens without softmax attention: maps times values, held to what the layers' own cores left.
+
+    shown, ran: how many have maps, and how many ran. difference: the largest of those shown, as a share of what a head
+    left. again: how many cores of a model in half precision ran once more in float32, which their maps are of.
+    """
+
+    shown: int
+    ran: int
+    difference: float
+    again: int
+
+
+@dataclass(frozen=True)
 class Exactness:
     """The results of the checks on one text.
 
@@ -64,8 +78,9 @@ class Exactness:
     with a finite number, or multiplies them, so that such a weight is the model's own.
     norms, states: norms and the residual stream, held to what the model's own modules gave; stream_unknown: why the
     stream is not shown, "" where it is. to_padding: the largest share of a row's weight that went to the padding of the
-    text's batch: a mask that leaks. dtype: what the model computes in. row_sum_tolerance: what its rounding explains.
-    fused: the text was recorded with attention in torch's fused kernel.
+    text's batch: a mask that leaks. dtype: what the model computes in. row_sum_tolerance: what its rounding
+    explains. fused: the text was recorded with attention in torch's fused kernel. mixers: layers that mix tokens
+    without softmax attention; None where there is none.
     """
 
     layers: int
@@ -85,6 +100,7 @@ class Exactness:
     stream_unknown: str = ""
     to_padding: float = 0.0
     fused: bool = False
+    mixers: HeldMixers | None = None
 
     @property
     def leaks(self) -> bool:
@@ -119,6 +135,8 @@ class Exactness:
         ]
         if self.fused:
             sentences.append("recorded with attention in torch's fused kernel")
+        if self.mixers is not None:
+            sentences.append(_mixers_in_words(self.mixers))
         if self.leaks:
             sentences.append(leak_in_words(self.to_padding))
         if self.future is not None:
@@ -142,6 +160,15 @@ def leak_in_words(to_padding: float) -> str:
         f"the mask leaks: up to {to_padding:.3g} of a token's weight went to the padding of the batch, so these "
         "numbers are not those of the text alone"
     )
+
+
+def _mixers_in_words(mixers: HeldMixers) -> str:
+    shown = f"{mixers.shown} of {mixers.ran} layers that mix tokens without softmax attention have maps"
+    if mixers.shown:
+        shown += f", whose products with the values are within {mixers.difference:.1e} of what the layers' cores left"
+    if mixers.again:
+        shown += f"; {mixers.again} cores ran again in float32 on what they were given, for maps of half precision"
+    return shown
 
 
 def _norms_in_words(norms: HeldVectors) -> str:
@@ -173,6 +200,7 @@ class WeightChecks:
         self._error, self._finite, self._sigmoid = 0.0, True, False
         self._dtype, self._row_sum_tolerance = dtype_name(trace.hidden.dtype), row_sum_tolerance(trace)
         self._norms, self._states = check_norms(trace), check_residual_stream(trace)
+        self._mixers = check_mixers(trace)
         unknown = [refused.reason for refused in trace.refused if refused.what == "residual stream"]
         self._to_padding, self._fused = trace.to_padding, trace.fused
         self._stream_unknown = next(iter(unknown), "")
@@ -219,6 +247,7 @@ class WeightChecks:
             stream_unknown=self._stream_unknown,
             to_padding=self._to_padding,
             fused=self._fused,
+            mixers=self._mixers,
         )
 
 
@@ -281,6 +310,15 @@ def refusals(trace: Trace) -> dict[str, str]:
         refused.name if refused.what == "norm" else f"residual stream of the {refused.name}": refused.reason
         for refused in trace.refused
     }
+
+
+def check_mixers(trace: Trace) -> HeldMixers | None:
+    """Hold each mixer's maps, times its values, to what its own core left; None for a model that has none."""
+    if not trace.mixers:
+        return None
+    shown = [record for record in trace.mixers if record.exact]
+    difference = max((record.difference for record in shown), default=0.0)
+    return HeldMixers(len(shown), len(trace.mixers), difference, sum(record.again for record in shown))
 
 
 def _held(shown: int, ran: int, differences: list[tuple[float, float]]) -> HeldVectors:

@@ -82,8 +82,9 @@ def layer_counts(config: Any) -> tuple[int, int]:
 def attention_count(config: Any, *, shape: Shape) -> int:
     """Count the attention calls that the configuration names for one forward.
 
-    A decoder's layer makes two beside a source. Layers of another kind (state-space, linear attention) have no map and
-    do not count; "hybrid" layers have both. A layer of ALBERT may hold several attentions (inner_group_num).
+    A decoder's layer makes two beside a source. Layers of another kind (state-space, linear attention) do not count:
+    they are mixers (models/mixers); "hybrid" layers have both. A layer of ALBERT may hold several attentions
+    (inner_group_num).
     """
     if shape == "encoder-decoder":
         return layer_count(config, "encoder") + 2 * layer_count(config, "decoder")

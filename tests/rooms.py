@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     ("models/*.py",),
     ("models/attention", "models/untrusted"),
+    ("models/mixers",),
     ("models/transformer", "models/huggingface", "models/recurrent"),
     ("models/convert", "models/checkpoints", "models/smollm2"),
     ("models/training/tiny",),

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from models.attention import AttentionCall
+from models.mixers import MixerCall
 
 
 class Transfer:
@@ -31,6 +32,11 @@ class Transfer:
         query, key, value = (tensor.to(self.device) for tensor in (call.query, call.key, call.value))
         function, mask = self._bring(call.function), self._bring(call.mask)
         return replace(call, query=query, key=key, value=value, function=function, mask=mask)
+
+    def mixer(self, call: MixerCall) -> MixerCall:
+        """Move a mixer's run."""
+        moved: MixerCall = self._bring(call)
+        return moved
 
     def _bring(self, part: Any) -> Any:
         if id(part) not in self._brought:

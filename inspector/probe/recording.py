@@ -26,6 +26,8 @@ from inspector.probe.states import State, states_of
 from inspector.trace import (
     AttentionRecord,
     AttentionSite,
+    MixerRecord,
+    MixerSite,
     NormRecord,
     PaddedBatch,
     Refusal,
@@ -41,9 +43,12 @@ from models.attention.masks import DenseMask, Mask, window_of
 from models.attention.running_layer import CallPlaces
 from models.attention.scores import FillWith
 from models.huggingface.eager_attention import EagerAttention
+from models.mixers import Core, MixerCall, of_sequence, part_of, watch_mixers
 from models.placement import is_on_cpu
 from models.tokenizers import Encoding
 
+READS_PADDING_BEFORE = ("rwkv", "recurrent_gemma")
+"""Recurrences that have no mask, or none that they use: padding before a text is the beginning of the text to them."""
 PaddingSide = Literal["right", "left"]
 OnProgress = Callable[[float, int], None]
 """A function that is told how many attention calls are done, a part of one included, of how many. It may raise."""
@@ -51,12 +56,13 @@ OnProgress = Callable[[float, int], None]
 
 @dataclass(frozen=True)
 class _Run:
-    """The results of one forward: attention calls, norms and layers, and the last hidden state [B, T, D].
+    """The results of one forward: attention calls, other mixers, norms and layers, and the last hidden state [B, T, D].
 
     fused: whether attention ran in torch's fused kernel.
     """
 
     attentions: list[AttentionCall]
+    mixers: list[MixerCall]
     seen: WatchedForward
     hidden: Tensor
     fused: bool
@@ -148,7 +154,8 @@ def record_batch(
     A mask that leaks onto the padding shows in `trace.to_padding`, in rows that sum to less than 1, and in exactness.
     keep_padding: record the batch as it ran instead, padding and all, as one PaddedBatch. columns: T, how many tokens
     each is padded to; the longest text's where None. Raises ValueError for a padding that is no side, for more columns
-    than the model reads or fewer than the longest text has, and for a model that writes a target for each text.
+    than the model reads or fewer than the longest text has, for a model that writes a target for each text, and for
+    left padding of one that reads it as text.
     """
     if padding not in ("right", "left"):
         raise ValueError(f"padding is {padding!a}; it can be 'right' or 'left'")
@@ -158,6 +165,10 @@ def record_batch(
         return []
     if loaded.shape == "encoder-decoder":
         raise ValueError(f"{loaded.card.id} writes a target for each text: record the texts one by one")
+    if padding == "left" and getattr(loaded.config, "model_type", "") in READS_PADDING_BEFORE:
+        raise ValueError(
+            f"{loaded.card.id} reads the padding before a text as text: record the batch with padding='right'"
+        )
     batch = [tokenize_inputs(loaded, text) for text in texts]
     longest = max(len(inputs.encoding) for inputs in batch)
     if columns is not None and not longest <= columns <= loaded.max_tokens:
@@ -225,8 +236,10 @@ def forward(
 
 
 @contextmanager
-def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: OnProgress | None) -> Iterator[None]:
-    """Put every attention call of the block into `calls`, on the CPU, and tell how far it is."""
+def _watch(
+    calls: list[AttentionCall], mixers: list[MixerCall], loaded: LoadedModel, on_progress: OnProgress | None
+) -> Iterator[None]:
+    """Put every attention call and every other mixer of the block into its list, on the CPU, and tell how far it is."""
     transfer = None if is_on_cpu(loaded.network) else Transfer()  # a call has parts enough that looking takes time
 
     def tell(done: float) -> None:
@@ -237,7 +250,10 @@ def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: OnProgr
         tell(len(calls))
         calls.append(call if transfer is None else transfer.call(call))
 
-    with watch(begun, pace=lambda share: tell(len(calls) - 1 + share)):
+    def mixed(call: MixerCall) -> None:
+        mixers.append(call if transfer is None else transfer.mixer(call))
+
+    with watch(begun, pace=lambda share: tell(len(calls) - 1 + share)), watch_mixers(mixed):
         yield
 
 
@@ -252,11 +268,12 @@ def _run(
         )
     install(loaded.network)
     attentions: list[AttentionCall] = []
+    mixers: list[MixerCall] = []
     theirs = loaded.backend != "own"
     with (
         torch.inference_mode(),
         fused_kernel() if fused else nullcontext(),
-        _watch(attentions, loaded, on_progress),
+        _watch(attentions, mixers, loaded, on_progress),
         watch_norms(loaded.network, attentions, sums=theirs) as seen,
     ):
         hidden = forward()
@@ -264,7 +281,7 @@ def _run(
         raise ValueError(
             f"{type(loaded.network).__name__} made no attention call that could be seen, so there is nothing to record"
         )
-    return _Run(attentions, seen, hidden, fused)
+    return _Run(attentions, mixers, seen, hidden, fused)
 
 
 # --- from a run to a trace ---------------------------------------------------------------------------------------
@@ -380,11 +397,25 @@ def _trace(
         of_sequence(run.hidden, tokens=0),
         target,
         inputs.target,
-        lent=_lent(loaded, seen, attentions),
+        lent=_lent(loaded, seen, [record.function for record in attentions] + [call.core for call in run.mixers]),
         states=tuple(states),
         refused=(*left_out, *refused),
         fused=run.fused,
+        mixers=tuple(_mixer_record(call, loaded, inputs, row=row, real=real, alone=alone) for call in run.mixers),
     )
+
+
+def _mixer_record(
+    call: MixerCall, loaded: LoadedModel, inputs: ModelInputs, *, row: int, real: slice, alone: bool
+) -> MixerRecord:
+    """Freeze one run of a mixer, for one sequence of the batch; alone: the batch is this sequence."""
+    assert call.layer is not None
+    core = of_sequence(call.core, row, real, whole=alone)
+    value, output = (part_of(tensor, row, real, whole=alone) for tensor in (call.value, call.output))
+    gate = None if call.gate is None else part_of(call.gate, row, real, whole=alone)
+    stream = "encoder" if loaded.shape == "encoder" else "decoder"
+    site = MixerSite(call.kind, stream, call.layer, output.shape[1], inputs.encoding.tokens, inputs.predicts)
+    return MixerRecord(site, core, value, output, call.again, gate)
 
 
 def _norm_record(norm: NormCall, place: NormPlace, *, rows: Callable[[Tensor], NDArray[Any]]) -> NormRecord:
@@ -459,15 +490,15 @@ def _padded(
 
 
 _learned: WeakKeyDictionary[nn.Module, frozenset[int]] = WeakKeyDictionary()
-"""Addresses of the learned tensors that each network's attention reads: the same in every text."""
+"""Addresses of the learned tensors that each network's attention and mixers read: the same in every text."""
 
 
-def _lent(loaded: LoadedModel, seen: WatchedForward, attentions: Sequence[AttentionRecord]) -> frozenset[int]:
-    """Addresses of the model's own storages: learned tensors that attention read, each norm's gamma and beta."""
+def _lent(loaded: LoadedModel, seen: WatchedForward, read: Sequence[AttentionFunction | Core]) -> frozenset[int]:
+    """Addresses of the model's own storages: learned tensors in what was read, each norm's gamma and beta."""
     network = loaded.network
     if network not in _learned:
         model = storages((*network.parameters(), *network.buffers()))
-        _learned[network] = frozenset(model.keys() & storages([record.function for record in attentions]).keys())
+        _learned[network] = frozenset(model.keys() & storages(read).keys())
     return _learned[network].union(*(norm.parameters.addresses for norm in seen.norms))
 
 

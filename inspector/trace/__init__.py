@@ -6,6 +6,7 @@ trace.attention(layer=3, head=7)  # float32 [query, key]
 ```
 """
 
+from inspector.trace.mixers import MixerBlock, MixerRecord, MixerSite
 from inspector.trace.padded import PaddedBatch
 from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, WeightBlock
 from inspector.trace.trace import HALF, NormRecord, Refusal, StateRecord, Trace, places, read_only
@@ -15,6 +16,9 @@ __all__ = [
     "Array",
     "AttentionRecord",
     "AttentionSite",
+    "MixerBlock",
+    "MixerRecord",
+    "MixerSite",
     "NormRecord",
     "PaddedBatch",
     "Refusal",

@@ -52,7 +52,10 @@ class BitPackedMask:
 
 
 def save(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write the trace to one file, which `open` reads; ValueError where `path` does not end in .npz."""
+    """Write the trace to one file, which `open` reads; ValueError where `path` does not end in .npz.
+
+    Its mixers are left out: they are recorded again with the text.
+    """
     if Path(path).suffix != ".npz":
         raise ValueError(f"a trace is saved as .npz, not as {Path(path).name!a}")
     arrays: dict[str, np.ndarray] = {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -38,8 +38,10 @@ class AttentionSite:
     token that each query has to predict, beside the one that it reads (`queries`), None where nobody knows it: behind
     the end of a text. kv_heads: K; as many as heads where
     left out. window: of a local layer, whose queries see keys less than so many tokens away; None where they see the
-    whole text.
+    whole text. kind: "softmax", also where a sigmoid stands in its place; layers of another kind are `MixerSite`s.
     """
+
+    kind: ClassVar[str] = "softmax"
 
     stream: str
     layer: int

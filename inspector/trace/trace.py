@@ -23,11 +23,13 @@ from torch import Tensor
 from inspector.memory.cache import ByteBudgetCache
 from inspector.memory.held import held_bytes
 from inspector.trace import recompute
+from inspector.trace.mixers import MixerRecord, MixerSite
 from inspector.trace.norm_formula import Gating, normalise
 from inspector.trace.on_demand import OnDemand
 from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, Kind, WeightBlock
 from models import settings
 from models.formatting import layers_in_words
+from models.mixers import MixerKind
 from models.tokenizers import Cut, Encoding
 
 __all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Refusal", "StateRecord", "Trace", "WeightBlock"]
@@ -126,7 +128,8 @@ class Trace:
     target: what the decoder of an encoder-decoder read; target_text: what it was given to write, None where it wrote by
     itself. states: the residual stream, and refused: what of norms and streams is not shown. lent: addresses of
     storages that are the model's own (a norm's gamma), which `nbytes` leaves out. fused: the text was recorded with
-    attention in torch's fused kernel.
+    attention in torch's fused kernel. mixers: layers that mix tokens without softmax attention, whose maps are no
+    distributions; what reads `attentions` and `sites` never meets these.
     """
 
     model: str
@@ -142,6 +145,7 @@ class Trace:
     states: tuple[StateRecord, ...] = ()
     refused: tuple[Refusal, ...] = ()
     fused: bool = False
+    mixers: tuple[MixerRecord, ...] = ()
     key: str = field(default_factory=lambda: uuid4().hex)
 
     @property
@@ -214,14 +218,47 @@ class Trace:
         """Bytes that the trace holds: every storage that can be reached from it, once, but for the model's own."""
         return held_bytes(self)
 
-    def attention(self, *, layer: int, head: int | None = None, stream: str | None = None, call: int = 0) -> Array:
+    @cached_property
+    def mixer_sites(self) -> tuple[MixerSite, ...]:
+        """All layers that mix tokens without softmax attention, in the order in which they ran."""
+        return tuple(record.site for record in self.mixers)
+
+    def attention(
+        self,
+        *,
+        layer: int,
+        head: int | None = None,
+        stream: str | None = None,
+        call: int = 0,
+        kind: MixerKind | Literal["softmax"] = "softmax",
+    ) -> Array:
         """Attention weights: float32 [Q, T] of a head, or [H, Q, T] of a layer.
 
         Rows sum to 1; to less where a part goes to sinks, to anything where a sigmoid makes the weights.
         The stream may be left out where there is one. call: which attention of a layer that attends more than once.
-        Raises ValueError for a layer, head, stream or call that there is not.
+        kind: of one of `mixer_sites`, for the map of a layer that mixes tokens in another way: its weights have a sign
+        and rows sum to anything; head is then a channel, where the map is by channel. Raises ValueError for a layer,
+        head, stream or call that there is not, and for a map of a mixer that is not what the layer did.
         """
-        return self._map("weights", layer, head, stream, call)
+        if kind == "softmax":
+            return self._map("weights", layer, head, stream, call)
+        record = self.mixer(layer=layer, kind=kind)
+        record = record if head is None else record.of_head(head)
+        tokens = slice(0, len(record.site.queries))
+        name = self.key, kind, layer, head
+        whole: Array = _maps.get(name, lambda: record.window(queries=tokens, keys=tokens), size=held_bytes)
+        return whole if head is None else whole[0]
+
+    def mixer(self, *, layer: int, kind: MixerKind | None = None) -> MixerRecord:
+        """The run of what mixes a layer's tokens without softmax attention: its windows, pictures and checks.
+
+        kind: may be left out. Raises ValueError for a layer that has no such mixer.
+        """
+        records = [record for record in self.mixers if record.site.layer == layer and kind in (None, record.site.kind)]
+        if records:
+            return records[0]
+        places = ", ".join(site.name for site in self.mixer_sites) or "none"
+        raise ValueError(f"layer {layer} has no {kind or 'mixer beside attention'}: there are {places}")
 
     def scores(self, *, layer: int, head: int | None = None, stream: str | None = None, call: int = 0) -> Array:
         """The softmax's input, after scale, bias and soft-cap: float32 [Q, T] or [H, Q, T]; masked cells are -inf.
@@ -301,7 +338,12 @@ class Trace:
         records = [record for record in self.attentions if record.site.stream == stream]
         by_call = {record.site.call: record for record in records if record.site.layer == layer}
         if not by_call:
-            raise ValueError(_no_layer(layer, stream, sorted({record.site.layer for record in records})))
+            other = "".join(
+                f"; its map is attention(layer={layer}, kind={mixer.site.kind!r})"
+                for mixer in self.mixers
+                if mixer.site.layer == layer
+            )
+            raise ValueError(_no_layer(layer, stream, sorted({record.site.layer for record in records})) + other)
         if call not in by_call:
             raise ValueError(f"call {call} is out of range: layer {layer} of {stream} has calls 0 to {max(by_call)}")
         return by_call[call]

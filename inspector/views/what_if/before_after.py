@@ -65,9 +65,8 @@ class OpenChange:
     def maps(self) -> tuple[Array, Array]:
         """The open head before and after."""
         site, traces = self.sites[self.row], (self.change.before, self.change.after)
-        place = {"layer": site.layer, "head": self.number, "call": site.call}
         a, b = (
-            how.apply(trace.attention(**place, stream=self.stream))
+            how.apply(trace.attention(layer=site.layer, head=self.number, stream=self.stream, call=site.call))
             for how, trace in zip(self.shown, traces, strict=True)
         )
         return a, b

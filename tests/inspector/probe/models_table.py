@@ -40,7 +40,7 @@ COUNT = re.compile(r"[\d,]+(?= families\b)")
 COSTED = re.compile(r"\d+ of the \d+(?= model types\b)")
 CAPTURED_HEAD = (
     *("family", "shape", "seen by", "maps", "outputs", "scores", "positions", "norms", "FFN", "block", "residual"),
-    *("special", "costs"),
+    *("layers", "special", "costs"),
 )
 REFUSED_HEAD = ("family", "what it does", "what the loader says", "costs")
 INTRODUCTION = """# Models of transformers
@@ -78,6 +78,8 @@ loaded, and refused if not every layer's attention can be seen. `pytest tests/in
   leaves; what a mixture of experts adds is then what is left over. Else the sentence that the page Block says why not.
 - **residual**: the residual stream before and after every layer, compared with transformers' `output_hidden_states`,
   or refused with the reason.
+- **layers**: how many have a map from token to token. A layer that mixes tokens without softmax attention (a delta
+  rule, a state space) has one for each head: its product with the values is held to what the layer's own core left.
 - **special**: 4:2 heads: 4 heads share 2 kv heads (GQA; 4:1 is MQA). A window of w: a query sees keys less than w
   tokens away. A sink: an extra score beside the keys' scores, so that rows sum to less than 1. A soft-cap bounds the
   scores.
@@ -167,6 +169,7 @@ class Row:
             norms,
             *inside,
             residual_of(trace),
+            layers_of(trace),
             special,
         )
         return cls(family.name, cells, differences)
@@ -269,6 +272,17 @@ def residual_of(trace: Trace) -> str:
     )
 
 
+def layers_of(trace: Trace) -> str:
+    """Count the layers that have a map: of an attention, or of a mixer whose product with the values was held.
+
+    Every layer leaves a state; where no state is known, the layers are those that were seen to mix tokens.
+    """
+    mixers = [record.site for record in trace.mixers if record.exact]
+    shown = {(site.stream, site.layer) for site in (*trace.sites, *mixers) if site.stream != "cross"}
+    ran = {(state.stream, state.layer) for state in trace.states if state.layer >= 0}
+    return f"{len(shown)} of {len(ran | shown | {(site.stream, site.layer) for site in trace.mixer_sites})}"
+
+
 def columns(rows: Iterable[Row]) -> str:
     """Count for each column the recorded families in which it is exact, refused or not there."""
     rows = list(rows)
@@ -301,6 +315,7 @@ def columns(rows: Iterable[Row]) -> str:
         ),
         ("block", f"{followed} followed", f"refused in {len(rows) - followed}, each with its reason"),
         ("residual stream", str(exact), f"refused in {len(left_out)}: {', '.join(left_out)}"),
+        layers_with_maps(rows),
         (
             "table of positions",
             f"{added}: {', '.join(tables)}",
@@ -311,6 +326,15 @@ def columns(rows: Iterable[Row]) -> str:
     return "\n".join(
         [f"| {' | '.join(lines[0])} |", "| --- | --- | --- |", *(f"| {' | '.join(line)} |" for line in lines[1:])]
     )
+
+
+def layers_with_maps(rows: Iterable[Row]) -> tuple[str, str, str]:
+    """Say how many layers of all families have a map."""
+    counts = {row.name: tuple(map(int, row.cells[7].split(" of "))) for row in rows}
+    shown, ran = (sum(pair[place] for pair in counts.values()) for place in (0, 1))
+    without = [name for name, (some, every) in counts.items() if some < every]
+    told = f"not every layer of {len(without)}: {', '.join(without)}" if without else "–"
+    return "layers with a map", f"{shown} of {ran}, every one of {len(counts) - len(without)}", told
 
 
 def costs_of(rows: Iterable[Row]) -> tuple[str, str, str]:
@@ -332,6 +356,8 @@ def special_of(family: Family, trace: Trace) -> str:
     found += [f"window {windows[0]} in {len(windows)} of {len(trace.sites)} layers"] if windows else []
     found += ["sinks"] if any("sinks" in function.module for function in functions) else []
     found += ["soft-cap"] if any("softcap" in function.arguments for function in functions) else []
+    mixers = Counter(site.kind for site in trace.mixer_sites)
+    found += [f"{kind} in {_layers(count)}" for kind, count in mixers.items()]
     found += ["cross-attention"] if any(site.stream == "cross" for site in trace.sites) else []
     return "; ".join(dict.fromkeys([*found, *([family.note] if family.note else [])])) or "–"
 
