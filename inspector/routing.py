@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from inspector.information import entropy
+from inspector.information import entropy, shares
 from inspector.trace.routing import RouterRecord, Routing
 
 
@@ -39,8 +39,8 @@ def choices(router: RouterRecord, *, tokens: tuple[str, ...]) -> pd.DataFrame:
 def load(router: RouterRecord) -> pd.DataFrame:
     """Count for each expert of a layer the tokens that go through it.
 
-    Columns: expert, tokens (how many go through it), share (of all choices, 0..1; 1 / N where the load is even),
-    weight (share of all weight, 0..1).
+    Columns: expert; tokens, how many go through it; share, of all tokens, 0..1; even, the share of all tokens that each
+    expert has where all have as many; weight, the share of all weight that is the expert's, 0..1.
     """
     matrix = router.matrix().astype(np.float64)
     tokens, weight = (matrix != 0).sum(axis=0), np.abs(matrix).sum(axis=0)
@@ -48,7 +48,8 @@ def load(router: RouterRecord) -> pd.DataFrame:
         {
             "expert": range(router.experts),
             "tokens": tokens,
-            "share": tokens / max(tokens.sum(), 1),
+            "share": tokens / len(matrix),
+            "even": tokens.mean() / len(matrix),
             "weight": weight / max(weight.sum(), np.finfo(np.float64).tiny),
         }
     )
@@ -57,31 +58,26 @@ def load(router: RouterRecord) -> pd.DataFrame:
 def by_layer(routing: Routing, *, stream: str) -> pd.DataFrame:
     """Measure the routers of a stream, a row each.
 
-    Columns: layer; experts, N; chosen, the mean number of experts that a token goes through; used, how many experts
-    any token goes through; bits, the entropy of the load (share of all choices), and most, log2 N, where the load is
-    even; token_bits, the entropy of a token's weights, mean over tokens, at most log2 of `chosen`; busiest, the expert
-    of most tokens, and busiest_share, the share of tokens that go through it; shared, the length of what the layer adds
-    without its experts against that and the length of what these add, mean over tokens (0 without a shared expert; NaN
-    where a norm behind the sum mixes the two); off, as in `RouterRecord`.
+    Columns: layer; experts, N; chosen, how many experts a token goes through, mean over tokens; used, how many experts
+    any token goes through; bits, the entropy of the load (the share of all choices that is an expert's), and most,
+    log2 N, its value where the load is even; token_bits, the entropy of a token's weights, mean over the tokens that
+    have an expert, at most log2 of how many they have; shared, as `shared_share`; off, as in `RouterRecord`.
     """
     rows = []
     for router in routing.of(stream):
-        loads, matrix = load(router), router.matrix().astype(np.float64)
-        goes = matrix != 0
-        most = int(loads["tokens"].idxmax())
-        weights = np.abs(matrix)
-        weights = weights[goes.any(axis=1)] / weights[goes.any(axis=1)].sum(axis=1, keepdims=True)
+        weights = np.abs(router.matrix())
+        tokens = (weights > 0).sum(axis=0)
         rows.append(
             {
                 "layer": router.layer,
                 "experts": router.experts,
-                "chosen": goes.sum(axis=1).mean(),
-                "used": int((loads["tokens"] > 0).sum()),
-                "bits": float(entropy(loads["share"].to_numpy())) / np.log(2),
+                "chosen": tokens.sum() / len(weights),
+                "used": int((tokens > 0).sum()),
+                "bits": float(entropy(shares(tokens))) / np.log(2) if tokens.any() else 0.0,
                 "most": np.log2(router.experts),
-                "token_bits": float(entropy(weights).mean()) / np.log(2),
-                "busiest": most,
-                "busiest_share": loads["tokens"][most] / len(matrix),
+                "token_bits": float(entropy(shares(weights[weights.any(axis=1)])).mean()) / np.log(2)
+                if tokens.any()
+                else 0.0,
                 "shared": shared_share(router),
                 "off": router.off,
             }
@@ -90,7 +86,11 @@ def by_layer(routing: Routing, *, stream: str) -> pd.DataFrame:
 
 
 def shared_share(router: RouterRecord) -> float:
-    """Compute |shared| / (|shared| + |routed|), mean over tokens; NaN where a norm behind the sum mixes the two."""
+    """Compute |shared| / (|shared| + |routed|), mean over tokens, 0..1.
+
+    shared is what the layer adds without its experts (a shared expert, a bias), routed what the experts add. 0 where
+    nothing is shared; NaN where a norm behind the sum mixes the two.
+    """
     if router.shared is None:
         return float("nan")
     shared, routed = router.shared.astype(np.float64), router.routed.astype(np.float64)
