@@ -28,7 +28,7 @@ from inspector.sections.section import (
     Sentence,
     Table,
 )
-from inspector.text import cut, named, plain
+from inspector.text import named, plain
 from inspector.wording import experts as words
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def answer(subject: Subject, *, layer: int) -> Iterator[Block]:
         most = int(load["tokens"].idxmax())
         yield Sentence(busiest(router), ("mixture of experts",), (Mark("experts-load", {"expert": most}),))
         yield Row((_weights(subject, router), _load(subject, router)), widths=(3, 2))
-        yield Note(evenness(router, table.iloc[layer]))
         yield Check(words.checked(router.off), True)
+        yield Note(evenness(router, table.iloc[layer]))
         yield replace(SAME, answer=partial(_same, router=router))
     else:
         yield Note(words.no_token(router.layer))
@@ -96,23 +96,33 @@ def evenness(router: RouterRecord, measured: pd.Series[Any]) -> str:
 
 
 def _weights(subject: Subject, router: RouterRecord) -> Map:
+    """Draw the weights of tokens and experts, the more of the two to the right."""
     weights, tokens = router.matrix(), subject.tokens
-    cell = np.unravel_index(int(weights.argmax()), weights.shape)
-    place = (int(cell[0]), int(cell[1]))
+    token, expert = (int(at) for at in np.unravel_index(int(weights.argmax()), weights.shape))
+    sides = ((tokens, "token"), (range(router.experts), words.EXPERT))
+    upright = router.experts > len(tokens)
+    (rows, row_title), (columns, column_title) = sides if upright else sides[::-1]
     return Map(
         "experts-weights",
         words.WEIGHTS,
-        (Panel(weights, rows=tokens, columns=range(router.experts), named=place),),
-        row_title="token",
-        column_title=words.EXPERT,
+        (
+            Panel(
+                weights if upright else weights.T,
+                rows=rows,
+                columns=columns,
+                named=(token, expert) if upright else (expert, token),
+            ),
+        ),
+        row_title=row_title,
+        column_title=column_title,
         alt=words.WEIGHTS_ALT,
         quantity=words.WEIGHT,
-        numbered="rows",
+        numbered="rows" if upright else "columns",
         code=f"{_code(subject, router)}weights = router.matrix()",
-        sentence=words.largest(named(tokens, place[0]), expert=place[1], weight=float(weights[place])),
+        sentence=words.largest(named(tokens, token), expert=expert, weight=float(weights[token, expert])),
         note=words.CLICK,
         name=f"experts-layer{router.layer}",
-        chooses=lambda row, column: {TOKEN: row},
+        chooses=lambda row, column: {TOKEN: row if upright else column},
     )
 
 
@@ -164,59 +174,58 @@ def _refused(whole: Routing, *, stream: str) -> list[Note]:
 
 
 def _same(subject: Subject, *, token: int, routed_text: str, router: RouterRecord) -> Iterator[Block]:
-    """Yield the experts of one word at each of its places, in the text and in another."""
-    tokens = subject.tokens
-    places = [(0, place) for place in _places(tokens, tokens[token]) if place != token]
-    texts = [(subject, _routing(subject))]
-    if routed_text.strip():
-        other = _read(subject, routed_text)
-        texts.append((other, _routing(other)))
-        places += [(1, place) for place in _places(other.tokens, tokens[token])]
-    if not places:
+    """Yield the experts of one word at each of its places, in the text and in another beside it."""
+    tokens, word = subject.tokens, subject.tokens[token]
+    other = _read(subject, routed_text) if routed_text.strip() else None
+    places = [token, *(place for place in _places(tokens, word) if place != token)][:MOST_PLACES]
+    others = [] if other is None else _places(other.tokens, word)[:MOST_PLACES]
+    if other is not None and not others:
+        yield Note(words.not_there(word))
+    if len(places) + len(others) < 2:
         yield Note(words.once(named(tokens, token)))
         return
-    places = [(0, token), *places[: MOST_PLACES - 1]]
-    weights = [texts[text][1].layer(subject.stream, router.layer).matrix()[place] for text, place in places]
-    (text, second), beside = places[1], places[1][0] == 1
-    table = routing.agreement(
-        texts[0][1], token, other=second, stream=subject.stream, beside=texts[text][1] if beside else None
-    )
-    code = _code(subject)
-    if beside:
+    panels, code = [_panel(router, tokens, places)], _code(subject)
+    if other is not None and others:
+        beside, second = _routing(other), others[0]
+        name = words.in_other(named(other.tokens, second))
+        there = _panel(beside.layer(subject.stream, router.layer), other.tokens, others)
+        panels = [replace(panels[0], title=words.THIS), replace(there, title=words.OTHER)]
         code += f"other = inspector.record(loaded, {routed_text!r})\nbeside = inspector.record_routing(loaded, other)\n"
-    code += (
-        f"table = inspector.routing.agreement(\n    routing, {token}, other={second}, stream={subject.stream!r}"
-        f"{', beside=beside' if beside else ''}\n)"
-    )
+    else:
+        beside, second = None, places[1]
+        name = words.named(named(tokens, second))
+    table = routing.agreement(_routing(subject), token, other=second, stream=subject.stream, beside=beside)
     here = table[table["layer"] == router.layer].iloc[0]
     yield Paragraph(
         words.common(
-            words.in_text(named(tokens, token), other=False),
-            words.in_text(named(texts[text][0].tokens, second), other=beside),
+            words.named(named(tokens, token)),
+            name,
             layer=router.layer,
             common=int(here["common"]),
             of=len(here["first"]),
             chance=float(here["chance"]),
         )
     )
-    places_map = Map(
+    code += (
+        f"table = inspector.routing.agreement(\n    routing, {token}, other={second}, stream={subject.stream!r}"
+        f"{'' if beside is None else ', beside=beside'}\n)"
+    )
+    drawn = Map(
         "experts-places",
         words.PLACES,
-        (
-            Panel(
-                np.stack(weights),
-                rows=[words.row(cut(texts[text][0].tokens[place]), place, other=text == 1) for text, place in places],
-                columns=range(router.experts),
-            ),
-        ),
+        tuple(panels),
         row_title=words.PLACE,
         column_title=words.EXPERT,
         alt=words.SAME_ALT,
         quantity=words.WEIGHT,
         numbered="neither",
-        code=f"{code}\nweights = routing.layer({subject.stream!r}, {router.layer}).matrix()",
+        code=f"{code}\nweights = routing.layer({subject.stream!r}, {router.layer}).matrix()[{places}]",
         name=f"experts-layer{router.layer}-token{token}",
     )
+    yield Row((drawn, _common(table, code)), widths=(3, 2))
+
+
+def _common(table: pd.DataFrame, code: str) -> Figure:
     chart = Chart(
         table.melt("layer", list(words.AGREEMENTS), "measure", "value"),
         "layer",
@@ -230,7 +239,13 @@ def _same(subject: Subject, *, token: int, routed_text: str, router: RouterRecor
         title=words.COMMON,
         from_zero=True,
     )
-    yield Row((places_map, Figure("experts-common", words.COMMON, chart, words.COMMON_ALT, code, table)), widths=(3, 2))
+    return Figure("experts-common", words.COMMON, chart, words.COMMON_ALT, code, table)
+
+
+def _panel(router: RouterRecord, tokens: Sequence[str], places: Sequence[int]) -> Panel:
+    """Lay out the weights at some places of a text, a row each."""
+    rows = [words.row(tokens[place], place) for place in places]
+    return Panel(router.matrix()[list(places)], rows=rows, columns=range(router.experts))
 
 
 def _places(tokens: Sequence[str], token: str) -> list[int]:
@@ -266,8 +281,8 @@ def _layers(subject: Subject) -> list[str]:
 _SPACES = "▁Ġ"
 LAYER = Listed("layer", words.LAYER, _layers, width=130)
 TOKEN = Token("token", words.TOKEN, lambda subject: subject.tokens, default=_repeated)
-OTHER = Line("routed_text", words.OTHER_TEXT, lambda subject: "", most=OTHER_MOST, help=words.OTHER_HELP)
-SAME = Section("experts_same", words.SAME, _same, (TOKEN, OTHER))
+TEXT = Line("routed_text", words.OTHER_TEXT, lambda subject: "", most=OTHER_MOST, help=words.OTHER_HELP)
+SAME = Section("experts_same", words.SAME, _same, (TOKEN, TEXT))
 SECTION = Section(
     "experts",
     words.EXPERTS,

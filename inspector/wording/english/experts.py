@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inspector.text import Named, number
-from inspector.wording.english.phrases import count_of, listed, named, percent
+from inspector.text import Named, cut, number
+from inspector.text import token as code
+from inspector.wording.english.phrases import count_of, listed, percent
+from inspector.wording.english.phrases import named as named
 
 EXPERTS, LAYER, TOKEN = "Experts", "Layer", "Token"
-WEIGHTS, LOAD, DEPTH = "Which experts each token goes through", "How many tokens each expert takes", "By layer"
+WEIGHTS, LOAD, DEPTH = "Which experts each token goes through", "How many tokens each expert takes", "Entropy by layer"
+THIS, OTHER = "your text", "the other text"
 SAME, OTHER_TEXT = "The same word, twice", "Another text with the word"
-OTHER_HELP = "It is read by the same model; the word's experts there stand below those of your text."
+OTHER_HELP = "The same model reads it; the word's experts there stand beside those in your text."
 EXPERT, WEIGHT, SHARE, PLACE = "expert", "weight", "share of the tokens", "place"
 WEIGHTS_ALT = "The weight of each expert for each token of the text, 0 where the token does not go through it"
 LOAD_ALT = "Share of the text's tokens that go through each expert, as bars, with the share of an even load"
@@ -20,7 +23,7 @@ COMMON_ALT = "Experts that two places of the word have in common, by layer, besi
 EVEN, BITS, COMMON, PLACES = "even load", "bits", "Experts in common", "Its experts at each place"
 AGREEMENTS = {"common": "in common", "chance": "by chance"}
 MEASURES = {"bits": "load of the experts", "most": "even load", "token_bits": "weights of a token"}
-CLICK = "A click on a row chooses the token below."
+CLICK = "A click chooses the token below."
 HEADS = {
     "layer": "Layer",
     "experts": "Experts",
@@ -64,6 +67,7 @@ def largest(place: Named, *, expert: int, weight: float) -> str:
 def evenness(*, used: int, experts: int, bits: float, most: float) -> str:
     """Say how many experts are used, and how even their load is."""
     return (
+        "Each expert was run alone at weight 1; summed with the weights shown here they give what the layer gave. "
         f"{used:,} of {count_of(experts, 'expert')} are used. The entropy of their load is {number(bits)} bits of "
         f"{number(most)}, its value where all take as many tokens."
     )
@@ -104,17 +108,18 @@ def particulars(*, weighs: str, scale: float | None, idle: Sequence[int], withou
 
 def checked(off: float) -> str:
     """Say that the sum of the experts is what the layer gave; off: the difference, of the largest entry."""
-    exactly = "exactly" if not off else f"within {number(off)} of its largest number"
-    return (
-        "Each expert was run alone at weight 1: summed with the weights shown here, they give what the layer gave, "
-        f"{exactly}."
-    )
+    return f"Experts one by one sum up to the layer{', exactly' if not off else f' within {number(off)}'}"
 
 
 def refused(layers: Sequence[int], *, reason: str) -> str:
     """Say of which layers the experts are not shown, and why."""
     name = "layer" if len(layers) == 1 else "layers"
     return f"Not shown of {name} {listed([str(layer) for layer in layers])}: {reason}."
+
+
+def not_there(token: str) -> str:
+    """Say that the other text has no such word."""
+    return f"{code(token)} is no token of the other text."
 
 
 def once(token: Named) -> str:
@@ -130,11 +135,11 @@ def common(first: str, second: str, *, layer: int, common: int, of: int, chance:
     )
 
 
-def in_text(place: Named, *, other: bool) -> str:
-    """Name a place of a word, in the reader's text or in the other."""
-    return f"{named(place)}{' of the other text' if other else ''}"
+def in_other(place: Named) -> str:
+    """Name a place of a word in the other text."""
+    return f"{named(place)} of the other text"
 
 
-def row(token: str, position: int, *, other: bool) -> str:
+def row(token: str, position: int) -> str:
     """Label a place of a word in a picture."""
-    return f"{token} {position}{' of the other text' if other else ''}"
+    return f"{cut(token.lstrip('▁Ġ') or token)} {position}"
