@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         positional,
         probe,
         questions,
+        routing,
         row_statistics,
         scores,
         sections,
