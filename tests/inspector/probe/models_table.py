@@ -74,8 +74,8 @@ loaded, and refused if not every layer's attention can be seen. `pytest tests/in
   shown are compared with what hooks on transformers' own modules saw.
 - **FFN**: the activation function between an FFN's matrices, *gated* where it is multiplied by a third; each FFN's
   output is held to that formula as it runs. *2 of 4 experts*: each token goes through 2 FFNs of its own choice; which,
-  and with what weights, is recorded on demand (`inspector.record_routing`). Each expert is run alone at weight 1, and the
-  sum with the recorded weights is held to what the layer gave, within 1e-5 of its largest number. *experts* without
+  and with what weights, is recorded on demand (`inspector.record_routing`). Each expert is run alone at weight 1, and
+  the sum with the recorded weights is held to what the layer gave, within 1e-5 of its largest number. *experts* without
   numbers: some layer is refused.
 - **block**: *followed*: what attention and FFN add to the residual stream was seen and sums up to what each layer
   leaves; what a mixture of experts adds is then what is left over. Else the sentence that the page Block says why not.
