@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         positional,
         probe,
         questions,
+        routing,
         row_statistics,
         scores,
         sections,
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
     from inspector.export import report, show
     from inspector.generating import beams
     from inspector.interventions import gradients, importance, leave_one_out
-    from inspector.probe import hold, record, record_batch, record_blocks
+    from inspector.probe import hold, record, record_batch, record_blocks, record_routing
     from inspector.trace import AttentionSite, PaddedBatch, Trace
     from inspector.trace.file import open, save
 
@@ -87,6 +88,7 @@ _NAMES = {
     "record": "probe",
     "record_batch": "probe",
     "record_blocks": "probe",
+    "record_routing": "probe",
     "report": "export",
     "save": "trace.file",
     "show": "export",

@@ -8,6 +8,7 @@ trace = record(models.load("minilm"), "The cat sat on the mat.")
 from inspector.probe.blocks import record_blocks, record_head
 from inspector.probe.inputs import ModelInputs, TextLimits, tokenize_inputs
 from inspector.probe.recording import OnProgress, record, record_batch, record_inputs, record_rows
+from inspector.probe.routing import record_routing
 from inspector.probe.second_run import hold
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "record_blocks",
     "record_head",
     "record_inputs",
+    "record_routing",
     "record_rows",
     "tokenize_inputs",
 ]

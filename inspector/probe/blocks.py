@@ -20,7 +20,7 @@ from inspector.trace.blocks import Addition, Blocks, FFNRecord, HeadRecord, Laye
 from models import LoadedModel
 from models.attention import AttentionCall, watch
 
-_EXPERTS = re.compile(r"Moe|MoE|MOE|Expert|Router|SparseM")
+_EXPERTS = re.compile(r"(Experts|MoE|Moe|MOE)$")  # of a class; a dense FFN of such a model is called MoeMLP
 _TOLERANCE = 1e-3  # of the largest entry of the last hidden state
 _NAMED = ("hidden_act", "activation_function", "hidden_activation", "feed_forward_proj", "dense_act_fn", "activation")
 _SAME = {
@@ -55,11 +55,12 @@ def record_blocks(loaded: LoadedModel, trace: Trace) -> Blocks:
         with products, watch(see):
             hidden = forward(loaded, [ModelInputs(trace.encoding, trace.target)], padding="right")
     products.end()
-    _check(loaded, trace, hidden[0])
+    hold_to(loaded, trace, hidden[0])
     return _blocks(loaded, trace, seen, products)
 
 
-def _check(loaded: LoadedModel, trace: Trace, hidden: torch.Tensor) -> None:
+def hold_to(loaded: LoadedModel, trace: Trace, hidden: torch.Tensor) -> None:
+    """Raise ValueError where a run gave another last hidden state [Q, D] than a trace has."""
     want = trace.hidden.float()
     if hidden.shape != want.shape or float((hidden.float() - want).abs().max()) > _TOLERANCE * float(want.abs().max()):
         raise ValueError(f"{loaded.card.id} gives other numbers than this trace has; record the text again")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from inspector.wording.english import compare as compare
     from inspector.wording.english import costs as costs
     from inspector.wording.english import exactness as exactness
+    from inspector.wording.english import experts as experts
     from inspector.wording.english import find as find
     from inspector.wording.english import generate as generate
     from inspector.wording.english import gradients as gradients

@@ -11,6 +11,7 @@ import pandas as pd
 
 from inspector import activations, feedforward, mixing
 from inspector.plots import block as draw
+from inspector.probe.blocks import MANY
 from inspector.sections.block import inside
 from inspector.sections.picks import Listed
 from inspector.sections.section import Block, Figure, Note, Paragraph, Row, Section, Sentence, Table
@@ -28,7 +29,8 @@ def answer(subject: Subject, *, layer: int) -> Iterator[Block]:
     blocks, network = inside.blocks(subject), subject.model.network
     refused = [(layer, reason) for stream, layer, reason in blocks.refused if stream == subject.stream]
     if not (layers := _layers(subject)):
-        raise ValueError(words.no_ffns(subject.trace.model, reason=refused[0][1]))
+        reason = refused[0][1]
+        raise ValueError(words.no_ffns(subject.trace.model, reason=reason, experts=reason == MANY))
     number = layers[layer]
     ffn = blocks.ffn(subject.stream, number)
     assert ffn is not None

@@ -36,8 +36,11 @@ def code(subject: Subject) -> str:
 
 
 def streams(subject: Subject) -> tuple[str, ...]:
-    """List the streams whose blocks can be followed."""
-    return tuple(dict.fromkeys(layer.stream for layer in blocks(subject).layers))
+    """List the streams whose layers were seen; all streams of a model none of whose layers was."""
+    try:
+        return tuple(dict.fromkeys(layer.stream for layer in blocks(subject).layers))
+    except ValueError:  # which a section that needs the layers says
+        return subject.trace.streams
 
 
 def why_not(loaded: models.LoadedModel) -> str:

@@ -273,9 +273,9 @@ TRAIN_FOUR, ALL_LAYERS = "Train four small networks", "All layers"
 DYING_HEADS = {"rate": "Learning rate", "dead": "Dead", "loss": "Last loss"}
 
 
-def no_ffns(model: str, *, reason: str) -> str:
-    """Say why no FFN is shown."""
-    return f"The FFNs of {model} are not shown: {reason}."
+def no_ffns(model: str, *, reason: str, experts: bool) -> str:
+    """Say why no FFN is shown; experts: which each token goes through is shown elsewhere."""
+    return f"The FFNs of {model} are not shown: {reason}{', as the section Experts shows' if experts else ''}."
 
 
 def ffns_refused(count: int, *, layer: int, reason: str) -> str:

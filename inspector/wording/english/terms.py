@@ -34,6 +34,8 @@ MEANINGS = {
     "addition counts as 2; the shares are of the matrix products.",
     "FFN": "The feed-forward network of a layer: two or three matrices with a non-linear function between them. It "
     "works on each token alone, after attention has mixed them.",
+    "mixture of experts": "Several FFNs stand beside each other in a layer, the experts. A router chooses a few of "
+    "them for each token, and what they give is summed with its weights (Shazeer et al. 2017).",
     "scores and mix": "The scores compare every query with every key, and the mix sums the values by the weights. Both "
     "have a number for each pair of tokens, so twice the text costs four times as much.",
     "LayerNorm": "LayerNorm gives every token's vector mean 0 and standard deviation 1, each token by itself. Then "

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import transformers
 
-from inspector import Trace, block, positional, record_blocks
+from inspector import Trace, block, positional, record_blocks, record_routing
 from inspector.exactness import check_residual_stream
 from inspector.probe.blocks import MANY, OTHER
 from inspector.probe.norm_hooks import CHANGED, INSIDE, NO_VECTORS
 from inspector.probe.norm_kinds import NO_FORMULA, NO_STATISTICS, POOLED
 from inspector.trace.blocks import Blocks
+from inspector.trace.routing import Routing
 from models.huggingface.eager_attention import EagerAttention
 from models.registry import LoadedModel
 from tests.inspector.probe.families import (
@@ -72,8 +73,10 @@ loaded, and refused if not every layer's attention can be seen. `pytest tests/in
   side by side: attention and FFN read the same norm; refused: norms that are not shown, with the reason. The norms
   shown are compared with what hooks on transformers' own modules saw.
 - **FFN**: the activation function between an FFN's matrices, *gated* where it is multiplied by a third; each FFN's
-  output is held to that formula as it runs. *experts*: each token goes through FFNs of its own choice, which are not
-  shown.
+  output is held to that formula as it runs. *2 of 4 experts*: each token goes through 2 FFNs of its own choice; which,
+  and with what weights, is recorded on demand (`inspector.record_routing`). Each expert is run alone at weight 1, and
+  the sum with the recorded weights is held to what the layer gave, within 1e-5 of its largest number. *experts* without
+  numbers: some layer is refused.
 - **block**: *followed*: what attention and FFN add to the residual stream was seen and sums up to what each layer
   leaves; what a mixture of experts adds is then what is left over. Else the sentence that the page Block says why not.
 - **residual**: the residual stream before and after every layer, compared with transformers' `output_hidden_states`,
@@ -237,18 +240,25 @@ def blocks_of(loaded: LoadedModel, trace: Trace) -> tuple[str, str]:
         blocks = record_blocks(loaded, trace)
     except ValueError as error:
         return "–", _of_it(error, loaded)
+    ffns = ffns_of(blocks, record_routing(loaded, trace))
     try:
         for stream in dict.fromkeys(layer.stream for layer in blocks.layers):
             block.stages(trace, blocks, stream=stream)
     except ValueError as error:
-        return ffns_of(blocks), _of_it(error, loaded)
-    return ffns_of(blocks), "followed"
+        return ffns, _of_it(error, loaded)
+    return ffns, "followed"
 
 
-def ffns_of(blocks: Blocks) -> str:
-    """Name the activation functions of all FFNs, and count the layers whose FFN is not shown, by reason."""
+def ffns_of(blocks: Blocks, routing: Routing) -> str:
+    """Name the activation functions of all FFNs, and count the layers whose FFN is not shown, by reason.
+
+    Experts have their numbers where the routers of all their layers are shown.
+    """
     shown = dict.fromkeys(f"{ffn.activation}{', gated' if ffn.gate else ''}" for ffn in blocks.ffns)
     reasons = Counter({MANY: "experts", OTHER: "not seen"}[reason] for _, _, reason in blocks.refused)
+    words = dict.fromkeys(f"{router.chosen.shape[1]} of {router.experts} experts" for router in routing.layers)
+    if words and len(routing.layers) == reasons["experts"]:
+        reasons = Counter({" or ".join(words) if reason == "experts" else reason: n for reason, n in reasons.items()})
     return "; ".join([*shown, *(f"{reason} in {_layers(count)}" for reason, count in reasons.items())])
 
 
@@ -294,6 +304,7 @@ def columns(rows: Iterable[Row]) -> str:
     exact = residual.count("exact")
     left_out = [row.name for row in rows if row.cells[6] != "exact"]
     of_experts, unseen = (sum(word in cell for cell in ffns) for word in ("experts in", "not seen in"))
+    routed = sum(bool(re.search(r"\d of \d+ experts in", cell)) for cell in ffns)
     followed = blocks.count("followed")
     kinds = Counter(kind for cell in positions for kind in cell.split(" and "))
     added = sum(LEARNED in cell or SINUSOIDAL in cell for cell in positions)
@@ -311,7 +322,8 @@ def columns(rows: Iterable[Row]) -> str:
         (
             "FFN",
             f"{len(rows) - of_experts - unseen - ffns.count('–')}, that of every layer",
-            f"experts in {of_experts}; in {unseen} some are not seen; no layer is told in {ffns.count('–')}",
+            f"experts in {of_experts}, in {routed} of them every layer's, run one at a time, sum up to what it gives; in "
+            f"{unseen} some are not seen; no layer is told in {ffns.count('–')}",
         ),
         ("block", f"{followed} followed", f"refused in {len(rows) - followed}, each with its reason"),
         ("residual stream", str(exact), f"refused in {len(left_out)}: {', '.join(left_out)}"),
