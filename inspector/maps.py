@@ -13,7 +13,7 @@ from itertools import chain, groupby
 
 import numpy as np
 
-from inspector.text import ordinals, token_name
+from inspector.text import ordinals
 from inspector.trace import Array, AttentionSite, Trace, WeightBlock
 from inspector.trace.pooling import MaxPool
 from models.tokenizers import Encoding
@@ -249,14 +249,13 @@ def _with_predictions(queries: Groups, site: AttentionSite) -> Groups:
     if names is None:
         return queries
     labels = tuple(
-        f"{read}{_PREDICTED}{token_name(names[group[-1]])}"
-        for read, group in zip(queries.labels, queries.members, strict=True)
+        f"{read}{_PREDICTED}{names[group[-1]]}" for read, group in zip(queries.labels, queries.members, strict=True)
     )
     return Groups(labels, queries.members)
 
 
 def _join(pieces: list[str]) -> str:
-    """A word from its pieces, without their marks (##, a space at its start); a lone one keeps its own."""
+    """A word from its pieces, without their marks (## within a word, ▁ or Ġ at its start); a lone one keeps its own."""
     if len(pieces) == 1:
-        return token_name(pieces[0])
-    return token_name(pieces[0] + "".join(piece.removeprefix("##") for piece in pieces[1:])).lstrip("␣")
+        return pieces[0]
+    return pieces[0].lstrip("▁Ġ") + "".join(piece.removeprefix("##") for piece in pieces[1:])

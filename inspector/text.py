@@ -48,18 +48,28 @@ def visible(text: str) -> str:
 
 
 def token_name(token: str) -> str:
+    """Name a token as a reader sees it: its marks read, nothing invisible in it."""
+    return visible(read_marks(token))
+
+
+def read_marks(token: str) -> str:
     """Write a token's marks as a reader knows them: "␣cat" for "Ġcat" and "▁cat", "↵" for "Ċ", "␣é" for "ĠÃ©".
 
     A byte-level vocabulary writes each byte as a letter (Radford et al. 2019): bytes that are no whole letter stay, and
-    so does a token whose letters would be control characters, for it was no bytes. Written twice it stays the same.
+    so does a token whose letters would be control characters, for it was no bytes. Written twice it stays the same. Of
+    "Ġcat → Ġsat", what a decoder reads and predicts, both are read.
     """
+    return " → ".join(map(_read_mark, token.split(" → ")))
+
+
+def _read_mark(token: str) -> str:
     letters = token.replace("▁", " ")
     with suppress(KeyError, UnicodeDecodeError):
         read = bytes(map(_BYTES.__getitem__, letters)).decode()
         if all(letter == "\n" or unicodedata.category(letter) != "Cc" for letter in read):
             letters = read
     letters = letters.replace("Ġ", " ").replace("Ċ", "\n").replace("\n", "↵")
-    return visible(re.sub("^ +| +$", lambda spaces: "␣" * len(spaces[0]), letters))
+    return re.sub("^ +| +$", lambda spaces: "␣" * len(spaces[0]), letters)
 
 
 def _byte_letters() -> dict[str, int]:
@@ -122,3 +132,19 @@ def ordinals(tokens: Sequence[str]) -> tuple[int, ...]:
         seen[name] += 1
         numbers.append(seen[name] if counts[name] > 1 else 0)
     return tuple(numbers)
+
+
+def ordinal(number: int) -> str:
+    """Write 1 as "1st", 12 as "12th"."""
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    return f"{number:,}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"
+
+
+def names_of(tokens: Sequence[str]) -> list[str]:
+    """Name the tokens of a text for a picture, long ones cut; words that come again with their number: "the 2nd"."""
+    names = [cut(token_name(token)) for token in tokens]
+    numbers = ordinals([token.partition(" → ")[0] for token in tokens])
+    return [
+        f"{name} {ordinal(number)}" if number and len(name) > 1 else name
+        for name, number in zip(names, numbers, strict=True)
+    ]

@@ -19,7 +19,7 @@ from inspector.overview import Overview
 from inspector.plots import attention, matrices
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
-from inspector.text import token_name
+from inspector.text import visible
 from inspector.trace import AttentionSite, Trace
 from inspector.trace import file as trace_file
 from models.formatting import layer_name
@@ -75,7 +75,7 @@ def csv(weights: Weights, *, queries: Sequence[str], keys: Sequence[str]) -> str
     Nine digits read back to the same float32. A token goes with its position, "3 sat": tokens repeat, and no cell can
     begin with the = + - @ that a spreadsheet would take for a formula. Invisible characters are written as U+XXXX.
     """
-    names = [[f"{position} {token_name(token)}" for position, token in enumerate(side)] for side in (queries, keys)]
+    names = [[f"{position} {visible(token)}" for position, token in enumerate(side)] for side in (queries, keys)]
     numbers = ([float(f"{weight:.9g}") for weight in row] for row in weights.tolist())
     lines = ((name, *row) for name, row in zip(names[0], numbers, strict=True))
     return spreadsheet.rows(["query / key", *names[1]], lines)
@@ -125,8 +125,8 @@ def html(
         )
         return HeadMessage(
             weights,
-            queries=list(map(token_name, queries)),
-            keys=list(map(token_name, keys)),
+            queries=queries,
+            keys=keys,
             layer=row,
             head=head,
             title=title,

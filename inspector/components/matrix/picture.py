@@ -6,7 +6,6 @@ from inspector.components.matrix.message import MatrixMessage
 from inspector.plots import matrices
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
-from inspector.text import token_name
 
 
 def picture(message: MatrixMessage, *, title: str = "", mode: Mode) -> Scene:
@@ -14,8 +13,8 @@ def picture(message: MatrixMessage, *, title: str = "", mode: Mode) -> Scene:
     plots = [
         matrices.Plot(
             values=panel.values,
-            rows=[token_name(str(label)) for label in panel.rows],
-            columns=[token_name(str(label)) for label in panel.columns],
+            rows=[str(label) for label in panel.rows],
+            columns=[str(label) for label in panel.columns],
             title=panel.title,
             marked=panel.marked,
             borders=panel.borders,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from inspector.text import token_name
+from inspector.text import read_marks
 from inspector.views.components import files
 from inspector.views.components.clicks import reporter
 
@@ -44,10 +44,10 @@ def tokens(
     shown = max(SHOWN_BEFORE, min(MOST_OF_A_TURN, len(before) - [0, *sorted(roles)][-2])) if roles else SHOWN_BEFORE
     first = max(0, len(before) - shown)
     data = {
-        "before": list(map(token_name, before[first:])),
+        "before": list(map(read_marks, before[first:])),
         "roles": [roles.get(place, "") for place in range(first, len(before))],
         "hidden": first,
-        "tokens": list(map(token_name, steps)),
+        "tokens": list(map(read_marks, steps)),
         "notes": list(notes),
         "step": step,
         "playing": playing,

@@ -10,7 +10,6 @@ import streamlit as st
 from inspector.components.grid import grid_bytes
 from inspector.components.head import HeadMessage
 from inspector.sections.section import HeadMaps, Thumbnails
-from inspector.text import token_name
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import map_files, save
@@ -42,10 +41,9 @@ def _thumbnails(block: Thumbnails, on_choose: Callable[[Mapping[str, int]], None
 
 
 def _maps(block: HeadMaps, on_choose: Callable[[Mapping[str, int]], None]) -> None:
-    queries, keys = (list(map(token_name, tokens)) for tokens in (block.queries, block.keys))
     map_files.draw(
         {
-            head_map.name: MapPicture(head_map.long, head_map.weights, queries, keys, block.top)
+            head_map.name: MapPicture(head_map.long, head_map.weights, block.queries, block.keys, block.top)
             for head_map in block.maps
         },
         name=block.name,
@@ -55,8 +53,8 @@ def _maps(block: HeadMaps, on_choose: Callable[[Mapping[str, int]], None]) -> No
     for place, head_map in zip(st.columns(len(block.maps), gap="medium"), block.maps, strict=True):
         message = HeadMessage(
             head_map.weights,
-            queries=queries,
-            keys=keys,
+            queries=block.queries,
+            keys=block.keys,
             layer=block.layer,
             head=block.head,
             title=head_map.title,

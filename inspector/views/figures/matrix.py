@@ -18,7 +18,7 @@ from inspector.components.matrix import MatrixMessage, Numbered, Panel
 from inspector.export import spreadsheet
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode, Scale
-from inspector.text import plain, token_name
+from inspector.text import plain, visible
 from inspector.views.components import matrix as component
 from inspector.views.components.matrix import Pick
 from inspector.views.figures import save
@@ -113,7 +113,7 @@ def _csv(message: MatrixMessage) -> bytes:
 def _names(labels: Sequence[str] | range, numbered: bool) -> list[str]:
     if isinstance(labels, range):
         return [str(label) for label in labels]
-    shown = [token_name(label) for label in labels]
+    shown = [visible(label) for label in labels]
     return [f"{at} {label}" for at, label in enumerate(shown)] if numbered else shown
 
 
