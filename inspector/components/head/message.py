@@ -301,7 +301,8 @@ def every(messages: Iterable[HeadMessage]) -> bytes:
 
 def _numbered(labels: Sequence[str]) -> list[str]:
     """Write labels as long as the browser writes them: "the 2nd"."""
-    return [f"{label} {nth}th" if nth else label for label, nth in zip(labels, ordinals(labels), strict=True)]
+    numbered = zip(map(read_marks, labels), ordinals(labels), strict=True)
+    return [f"{label} {nth}th" if nth else label for label, nth in numbered]
 
 
 def _parts(parts: Sequence[ColouredHead]) -> list[dict[str, Any]]:
