@@ -171,8 +171,8 @@ def listed_heads(*, which: str) -> str:
 def states_read(*, mean: float) -> str:
     """Say how the turns of the hidden states are read."""
     return (
-        r"$1 - \cos(h_i, h'_i)$ of each token's last hidden state, $h_i$ before and $h'_i$ after: 0 where both point "
-        f"the same way, 1 at a right angle. No unit; the mean is {number(mean)}."
+        "1 − the cosine of each token's last hidden state before and after: 0 where both point the same way, 1 at a "
+        f"right angle. No unit; the mean is {number(mean)}."
     )
 
 
