@@ -126,7 +126,8 @@ def _print_heads(trace: Trace) -> None:
     from inspector.text import number
 
     measures = heads.measure(trace)
-    print(measures.assign(label=heads.label(measures)).to_string(index=False, float_format=number, na_rep="–"))
+    table = measures.assign(label=heads.with_choice(measures, trace)["label"])
+    print(table.to_string(index=False, float_format=number, na_rep="–"))
 
 
 def _save(trace: Trace, options: argparse.Namespace) -> None:

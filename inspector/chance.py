@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from inspector.heads import FEWEST
 from models.cards import catalogue
 from models.registry import CONFIGURED
 
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite, Trace, WeightBlock
 
-FEWEST = 3  # queries with a choice, below which no habit can be told from a single look
 UNKNOWN_WIDTH = 64  # of the heads of a model that shows its scores alone
 
 KEYS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 128, 256)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inspector import chance, heads
-from inspector.chance import FEWEST
+from inspector.heads import FEWEST
 from inspector.text import Named, named
 from inspector.token_links import STRONG, Strongest, TokenLink, is_word
 from inspector.trace import recompute
@@ -117,7 +117,7 @@ class Grid:
 def grid(chosen: pd.DataFrame, trace: Trace, *, stream: str, by_chance: bool = False) -> Grid:
     """Count what the heads of a stream do; chosen: of `heads.with_choice`; by_chance: whether none is beyond chance."""
     table = chosen[chosen["stream"] == stream]
-    counts = heads.label(table).value_counts()
+    counts = table["label"].value_counts()
     site = trace.sites_of(stream)[0]
     alone = bool(table["entropy"].isna().all())
     short = alone or len(site.queries) - heads.first_query_is_alone(trace, site) < FEWEST
@@ -130,8 +130,8 @@ def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -
     """Read one head; chosen: of `heads.with_choice`.
 
     A head with random weights, or one that does what such weights would do, has no role but that. Else the first fact
-    told is the head's label (`heads.label`), where it has one. Else punctuation or one key that takes GATHERS of the
-    weight. Else the strongest link between two words, if it is STRONG. Else the largest share, though it reaches no
+    told is the head's label of `heads.with_choice`, where it has one. Else punctuation or one key that takes GATHERS of
+    the weight. Else the strongest link between two words, if it is STRONG. Else the largest share, though it reaches no
     threshold. Beside a role that says how every token looks (previous, broad, ...) no link is told, and a map of more
     than READ_CELLS is not looked at.
     """
@@ -143,7 +143,7 @@ def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -
         role = Role("alone", 1.0, site.keys if len(site.keys) == 1 else ())
         return HeadReading(site.stream, site.layer, site.call, number, role, None, first_left_out=False, short=True)
     short = choosing < FEWEST
-    label = "other" if short else heads.label(table).iloc[0]
+    label = "other" if short else str(row["label"])
     record = trace.record_of_head(site.layer, number, site.stream, call=site.call)
     strongest, map_ = Strongest(trace, site), _Map(record, skipped=int(left_out))
     random, looked = chance.is_random(trace), len(site.queries) * len(site.keys) <= READ_CELLS

@@ -35,6 +35,9 @@ _MEANS = ("entropy", "distance", "self", "first", "cls", "sep", "punctuation", "
 """The measures that are means over every query; relative_entropy follows from entropy."""
 _NEIGHBOURS = ("previous", "next")
 
+FEWEST = 3  # queries, below which no habit can be told from a single look
+SEVERAL = 2  # tokens that repeat, or words in pieces: what a head does with one of them may be about that one
+
 # Thresholds of Clark et al. 2019, figure 6; self, first, induction and word are held to those of their like.
 BROAD_ENTROPY = 3.8  # nats
 BROAD_RELATIVE_ENTROPY = 0.8  # for short texts: below 45 tokens no entropy can reach 3.8
@@ -203,6 +206,9 @@ def with_choice(measures: pd.DataFrame, trace: Trace) -> pd.DataFrame:
     A query that sees one key gives it everything, which says nothing about the head: the only token of a text, and in
     a decoder the first. Where no query has a choice, every measure is NaN. Means over other queries than all
     (previous, next, induction, duplicate, word) and the information stay as they are.
+
+    label: what each head mostly does, see `label`. Of a text in which fewer than FEWEST queries have keys of induction,
+    or of the word, or all of them are one token or one word, no head has that label.
     """
     means = measures[list(_MEANS)].to_numpy(np.float64, copy=True)  # [heads of all sites, measure]
     calls = measures.get("call", 0)
@@ -225,7 +231,22 @@ def with_choice(measures: pd.DataFrame, trace: Trace) -> pd.DataFrame:
     chosen = measures.copy()
     chosen[list(_MEANS)] = means
     chosen.loc[alone, list(_NEIGHBOURS)] = np.nan
-    return chosen.assign(relative_entropy=chosen["entropy"] / np.log(np.maximum(widths, 2)))
+    chosen["relative_entropy"] = chosen["entropy"] / np.log(np.maximum(widths, 2))
+    return chosen.assign(label=label(_of_habits(chosen, trace)))
+
+
+def _of_habits(measures: pd.DataFrame, trace: Trace) -> pd.DataFrame:
+    """Return the measures with NaN for induction and word where the text shows them too seldom for a habit."""
+    habits = measures.copy()
+    for stream in trace.streams:
+        site, read = trace.sites_of(stream)[0], trace.read_by(stream)
+        if stream == "cross":
+            continue
+        target_keys = targets(site.keys, read.words, known=read.known)
+        for name in ("induction", "word"):
+            if not target_keys[name].show_a_habit(causal=site.predicts is not None):
+                habits.loc[habits["stream"] == stream, name] = np.nan
+    return habits
 
 
 def first_query_is_alone(trace: Trace, site: AttentionSite) -> bool:
@@ -250,17 +271,19 @@ def label(measures: pd.DataFrame) -> pd.Series[str]:
     "[SEP]", "[CLS]", "first": more than 0.6 of the weight goes there; "previous", "next", "self": more than 0.5;
     "broad": entropy above 3.8 nats or, as short texts cannot have that, above 0.8 of the most that their length allows;
     "induction", "same word": more than 0.5 goes there, from the tokens that have such keys. Where two hold (in texts of
-    a few tokens) the one named first here wins.
+    a few tokens) the one named first here wins; but induction before "[CLS]" and "first", where an induction head rests
+    from all tokens that repeat nothing.
     """
+    copies = measures["induction"] > OFFSET_SHARE
     conditions = {
         "[SEP]": measures["sep"] > SPECIAL_SHARE,
-        "[CLS]": measures["cls"] > SPECIAL_SHARE,
-        "first": measures["first"] > SPECIAL_SHARE,
+        "[CLS]": (measures["cls"] > SPECIAL_SHARE) & ~copies,
+        "first": (measures["first"] > SPECIAL_SHARE) & ~copies,
         "previous": measures["previous"] > OFFSET_SHARE,
         "next": measures["next"] > OFFSET_SHARE,
         "self": measures["self"] > OFFSET_SHARE,
         "broad": (measures["entropy"] > BROAD_ENTROPY) | (measures["relative_entropy"] > BROAD_RELATIVE_ENTROPY),
-        "induction": measures["induction"] > OFFSET_SHARE,
+        "induction": copies,
         "same word": measures["word"] > OFFSET_SHARE,
     }
     labels = np.select(list(conditions.values()), list(conditions), default="other")
@@ -325,6 +348,15 @@ class TargetKeys:
 
     def queries(self, *, causal: bool) -> int:
         """Count the queries that have a target; causal: a target that was read before the query."""
+        return len(self._with_target(causal=causal))
+
+    def show_a_habit(self, *, causal: bool) -> bool:
+        """Return True where FEWEST queries at least have a target, and they are of SEVERAL classes."""
+        classes = self._with_target(causal=causal)
+        return len(classes) >= FEWEST and len(set(classes)) >= SEVERAL
+
+    def _with_target(self, *, causal: bool) -> list[int]:
+        """Return the class of each query that has a target."""
         classes: list[int] = self.of_keys.tolist()
         places = range(len(classes))
         first = dict(zip(reversed(classes), reversed(places), strict=True))
@@ -336,8 +368,9 @@ class TargetKeys:
                 return first[class_] <= query and first[class_] != left_out
             return first[class_] != left_out or last[class_] != left_out
 
-        own_class = enumerate(self.of_queries.tolist())
-        return sum(belongs(query, class_) for query, class_ in own_class if class_ != _NO_CLASS and class_ in first)
+        of_queries: list[int] = self.of_queries.tolist()
+        with_keys = ((query, class_) for query, class_ in enumerate(of_queries) if class_ != _NO_CLASS)
+        return [class_ for query, class_ in with_keys if class_ in first and belongs(query, class_)]
 
     def pairs(self, queries: slice, keys: slice) -> NDArray[np.bool_]:
         """True where a key is a target of a query: [queries, keys]."""

@@ -68,7 +68,7 @@ def measure(
     pictures = {
         stream: np.stack([pools[place].cells for (of, *_), place in places.items() if of == stream]) for stream in sides
     }
-    labels = heads.label(heads.with_choice(table, trace))
+    labels = heads.with_choice(table, trace)["label"]
     return Overview(table.assign(label=labels), checks, pictures, beyond_chance.result)
 
 

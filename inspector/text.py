@@ -7,6 +7,7 @@ import string
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from models.formatting import number as number
@@ -46,6 +47,44 @@ def visible(text: str) -> str:
     return "".join(shown)
 
 
+def token_name(token: str) -> str:
+    """Name a token as a reader sees it: its marks read, nothing invisible in it."""
+    return visible(read_marks(token))
+
+
+def read_marks(token: str) -> str:
+    """Write a token's marks as a reader knows them: "␣cat" for "Ġcat" and "▁cat", "↵" for "Ċ", "␣é" for "ĠÃ©".
+
+    A byte-level vocabulary writes each byte as a letter (Radford et al. 2019): bytes that are no whole letter stay, and
+    so does a token whose letters would be control characters, for it was no bytes. Written twice it stays the same. Of
+    "Ġcat → Ġsat", what a decoder reads and predicts, both are read.
+    """
+    return " → ".join(map(_read_mark, token.split(" → ")))
+
+
+def _read_mark(token: str) -> str:
+    letters = token.replace("▁", " ")
+    with suppress(KeyError, UnicodeDecodeError):
+        read = bytes(map(_BYTES.__getitem__, letters)).decode()
+        if all(letter == "\n" or unicodedata.category(letter) != "Cc" for letter in read):
+            letters = read
+    letters = letters.replace("Ġ", " ").replace("Ċ", "\n").replace("\n", "↵")
+    return re.sub("^ +| +$", lambda spaces: "␣" * len(spaces[0]), letters)
+
+
+def _byte_letters() -> dict[str, int]:
+    """Return the byte of each letter of a byte-level vocabulary: printable bytes are themselves, others follow U+0100.
+
+    A space stands for itself too, for sentences' marks of spaces are read before.
+    """
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(256 + at): byte for at, byte in enumerate(others)} | {" ": 32}
+
+
+_BYTES = _byte_letters()
+
+
 def cut(text: str) -> str:
     """Cut a token after LONGEST_TOKEN characters, an ellipsis among them."""
     return text if len(text) <= LONGEST_TOKEN else f"{text[: LONGEST_TOKEN - 1]}…"
@@ -53,11 +92,11 @@ def cut(text: str) -> str:
 
 def token(text: str) -> str:
     """Write a token in a sentence: as inline code, in which Markdown reads nothing, so that it stays as it is."""
-    spaceless = text.lstrip("▁Ġ") or text  # the marks of a space before the token
-    shown = cut(visible(spaceless))
-    fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
-    space = " " if shown.startswith("`") or shown.endswith("`") or (shown != shown.strip() and shown.strip()) else ""
-    return f"{fence}{space}{shown}{space}{fence}"
+    name = token_name(text)
+    name = cut(name.lstrip("␣") or name)
+    fence = "`" * (1 + max(map(len, re.findall("`+", name)), default=0))
+    space = " " if name.startswith("`") or name.endswith("`") else ""
+    return f"{fence}{space}{name}{space}{fence}"
 
 
 def quoted(sentence: str) -> str:
@@ -93,3 +132,19 @@ def ordinals(tokens: Sequence[str]) -> tuple[int, ...]:
         seen[name] += 1
         numbers.append(seen[name] if counts[name] > 1 else 0)
     return tuple(numbers)
+
+
+def ordinal(number: int) -> str:
+    """Write 1 as "1st", 12 as "12th"."""
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    return f"{number:,}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"
+
+
+def names_of(tokens: Sequence[str]) -> list[str]:
+    """Name the tokens of a text for a picture, long ones cut; words that come again with their number: "the 2nd"."""
+    names = [cut(token_name(token)) for token in tokens]
+    numbers = ordinals([token.partition(" → ")[0] for token in tokens])
+    return [
+        f"{name} {ordinal(number)}" if number and len(name) > 1 else name
+        for name, number in zip(names, numbers, strict=True)
+    ]

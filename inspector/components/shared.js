@@ -209,7 +209,7 @@ export function fit({ rows, columns }, { width, height, largest }) {
 const PICTURE = "[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\u{FE0F}]";
 const JOINED_EMOJI = new RegExp(`${PICTURE}(?:\\u{200D}${PICTURE}+)+`, "u"); // a family of emoji is one picture
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\u{034F}\u{115F}\u{1160}\u{3164}\u{FFA0}]/u;
-const PARTS = new RegExp(`${JOINED_EMOJI.source}|^(?:##|Ġ|▁)(?=.)|^ +| +$|${INVISIBLE.source}`, "gsu");
+const PARTS = new RegExp(`${JOINED_EMOJI.source}|^(?:##|␣+)(?=.)|↵|^ +| +$|${INVISIBLE.source}`, "gsu");
 
 const escaped = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 

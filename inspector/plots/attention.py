@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode, Scale
-from inspector.text import LONGEST_TOKEN, visible
+from inspector.text import LONGEST_TOKEN, token_name
 from inspector.trace import Trace
 from models.formatting import layer_name
 
@@ -118,7 +118,7 @@ def _map(
     """Square cells in a frame, sized so that the labels and the colour bar fit beside them."""
     cell = min(_CELL, _SIDE / max(len(queries), len(keys)))
     gap = 1 if cell >= 12 else 0
-    letters = [min(max(len(visible(token)) for token in tokens), LONGEST_TOKEN) for tokens in (queries, keys)]
+    letters = [min(max(len(token_name(token)) for token in tokens), LONGEST_TOKEN) for tokens in (queries, keys)]
     drawn = go.Heatmap(z=values, x=theme.token_names(keys), y=theme.token_names(queries), xgap=gap, ygap=gap, **colours)
     frame = {"mirror": True, "linecolor": theme.MUTED[mode]}
     return go.Figure(

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from inspector.generating.beams import BeamNode, BeamTree
 from inspector.plots import theme
 from inspector.plots.theme import Mode
-from inspector.text import signed, visible
+from inspector.text import signed, token_name
 
 _STEP, _NARROW_STEP = 46, 30  # pixels between two steps, of a short tree and of a long one
 _LONG = 15  # steps
@@ -119,7 +119,7 @@ def _probability(node: BeamNode) -> float:
 
 
 def _label(node: BeamNode, letters: int) -> str:
-    token = visible(node.token)
+    token = token_name(node.token)
     token = token if len(token) <= letters else f"{token[: letters - 1]}…"
     return theme.literal(token) + (f"<br>{signed(node.score)}" if node.hypothesis else "")
 
@@ -134,7 +134,7 @@ def _hover(node: BeamNode, kind: str) -> str:
         meaning = f"a finished text, {'ended' if node.over else 'cut at the limit'}" + (", won" if node.best else "")
     return "<br>".join(
         [
-            f"step {node.step} {theme.literal(node.token)}",
+            f"step {node.step} {theme.literal(token_name(node.token))}",
             f"probability {_probability(node):.9g}, log {node.log_probability:.9g}",
             f"text so far: log {node.total:.9g}, score {node.score:.9g}",
             meaning,

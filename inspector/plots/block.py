@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from inspector.block import LayerStep, Walk
 from inspector.plots import theme
 from inspector.plots.theme import Mode
-from inspector.text import number
+from inspector.text import number, token_name
 
 _LABELS = {"x": "x", "norm": "norm", "mix": "A v", "out": "W<sub>O</sub>", "sum": "+", "up": "up", "gate": "gate"}
 _LABELS |= {"hidden": "act", "down": "down", "q": "q", "k": "k", "v": "v"}
@@ -103,7 +103,7 @@ def way(walk: Walk, *, step: int, upright: bool = False, mode: Mode = "light") -
         template=theme.template(mode),
         shapes=shapes,
         annotations=labels,
-        title_text=f"{theme.literal(walk.token)} through layer {walk.layer}",
+        title_text=f"{theme.literal(token_name(walk.token))} through layer {walk.layer}",
         xaxis={"visible": False, "range": wide, "fixedrange": True},
         yaxis={"visible": False, "range": tall, "fixedrange": True},
         height=round(70 + (48 * (far + 1.2) if upright else 62 * (up - down + 1.2))),

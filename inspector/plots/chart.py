@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
-from inspector.text import cut
+from inspector.text import cut, token_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -323,7 +323,7 @@ class Chart:
     @property
     def _named(self) -> Sequence[str]:
         """Names of the whole numbers along x, as they are told on hover; a token with its number, for tokens repeat."""
-        return [f"{place} {token}" for place, token in enumerate(self.tokens)] or self.places
+        return [f"{place} {token_name(token)}" for place, token in enumerate(self.tokens)] or self.places
 
     def _cells(self, rows: pd.DataFrame) -> NDArray[np.object_] | None:
         """Give what each row tells on hover beside x and y: the name of its place, and the columns of `hover`."""

@@ -13,7 +13,7 @@ from inspector.plots.attention import title
 from inspector.plots.chart import Chart, Panels
 from inspector.plots.scene import Box, Line, Mark, Scene, Text, width
 from inspector.plots.theme import Mode
-from inspector.text import cut, signed, visible
+from inspector.text import cut, signed, token_name
 
 _FAINT = 0.45  # opacity of the products that are not needed to reach most of the dot product
 
@@ -101,7 +101,7 @@ _PAD, _ARROW = 18, 40  # inside a box; between two
 def slide(cell: Explanation, *, mode: Mode = "light") -> Scene:
     """Lay out the way to the weight for a slide: the steps in a row, and under them the weights of the query's keys."""
     site = cell.site
-    tokens = [cut(visible(token)) for token in (site.queries[cell.query], site.keys[cell.key])]
+    tokens = [cut(token_name(token)) for token in (site.queries[cell.query], site.keys[cell.key])]
     place = title(site.layer, cell.head, call=site.call).lower()
     heading = f"Why ‘{tokens[0]}’ gives ‘{tokens[1]}’ {signed(cell.weight)} of its attention: {place}"
     size = min(34.0, 34.0 * (_WIDTH - 2 * _MARGIN) / width(heading, 36))
@@ -144,7 +144,7 @@ def _weights(cell: Explanation, mode: Mode) -> list[Mark]:
         y, chosen = upper + place * high, key == cell.key
         colour = theme.PRIMARY[mode] if chosen else theme.PART[mode]["out" if mode == "light" else "mix"]
         base = y + 0.5 * high + 0.35 * size
-        token = cut(visible(cell.site.keys[key]))
+        token = cut(token_name(cell.site.keys[key]))
         marks.append(Text(left - 14, base, token, size, anchor="end", bold=chosen))
         marks.append(Box(left, y + 0.12 * high, max(1.0, (right - left) * value / top), 0.76 * high, fill=colour))
         end = left + (right - left) * value / top

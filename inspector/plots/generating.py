@@ -16,7 +16,7 @@ from inspector.generating.writing import TokenCandidate
 from inspector.plots import theme
 from inspector.plots.chart import Chart
 from inspector.plots.theme import Mode
-from inspector.text import number, quantity, visible
+from inspector.text import number, quantity, token_name
 
 Amount = Literal["flops", "total"]
 
@@ -71,10 +71,10 @@ def candidates(step: WrittenToken, *, top: float = 1.0, mode: Mode = "light") ->
 
 def _told_apart(candidate: TokenCandidate, shown: Sequence[TokenCandidate]) -> str:
     """Return what tells a candidate from others that look like it: a mark's name, or the id of two with one name."""
-    name = visible(candidate.token)
+    name = token_name(candidate.token)
     if sum(other.token == candidate.token for other in shown) > 1:
         return f"id {candidate.id}"
-    mark = name.lstrip("▁Ġ").removeprefix("##")
+    mark = name.lstrip("␣").removeprefix("##")
     if len(mark) != 1 or unicodedata.category(mark)[0] not in "PS":
         return ""
     return unicodedata.name(mark, "").lower()

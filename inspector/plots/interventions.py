@@ -13,7 +13,7 @@ from inspector.interventions import Guess, Prediction
 from inspector.plots import theme
 from inspector.plots.chart import OUTLINE, Chart
 from inspector.plots.theme import Mode
-from inspector.text import cut, number, visible
+from inspector.text import cut, number, token_name
 
 _ROW = 34  # pixels of a bar with its gap
 _NUMBER = 72  # pixels beside the longest bar, for the number at its end
@@ -164,8 +164,8 @@ def moved(
 
 def _name(token: str, *ranks: int, true: bool = True) -> str:
     """Return a token as the name of a bar, with its ranks where the reader asked about it."""
-    shown = cut(visible(token))
+    name = theme.literal(cut(token_name(token)))
     if not ranks:
-        return f"{theme.literal(shown)} "
+        return f"{name} "
     places = " → ".join(f"{rank:,}" for rank in ranks)
-    return f"<b>{theme.literal(shown)}</b> <br>{'true, ' if true else ''}rank {places} "
+    return f"<b>{name}</b> <br>{'true, ' if true else ''}rank {places} "

@@ -18,7 +18,7 @@ from inspector.plots.matrices import HEIGHT, WIDTH, heading_of
 from inspector.plots.raster import largest, paint
 from inspector.plots.scene import Line, Mark, Scene, Text
 from inspector.plots.theme import Mode
-from inspector.text import cut
+from inspector.text import names_of
 
 MOST = 32  # tokens of a side, beyond which their letters would be too small for a slide
 _AXIS, _LABEL, _ROW, _MARGIN = 20, 22, 36, 32  # pixels of the letters, of a row at most, and below all
@@ -65,9 +65,9 @@ def slide(
     )
     for (name, tokens, x, anchor), bold in zip(sides, marked, strict=True):
         marks.append(Text(x, upper - 14, name, _AXIS, theme.MUTED[mode], anchor))
-        for at, token in enumerate(tokens):
+        for at, shown in enumerate(names_of(tokens)):
             y = upper + (at + 0.5) * row + 0.35 * size
-            marks.append(Text(x, y, cut(token), size, anchor=anchor, bold=at == bold))
+            marks.append(Text(x, y, shown, size, anchor=anchor, bold=at == bold))
     return Scene(WIDTH, HEIGHT, mode, marks)
 
 

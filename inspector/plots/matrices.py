@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from inspector.plots.attention import Weights, check_labels
 from inspector.plots.raster import bar_ticks, largest, paint
 from inspector.plots.scene import SHARP, Box, Cells, Mark, Scene, Text, width, wrapped
 from inspector.plots.theme import Mode, Scale
-from inspector.text import cut
+from inspector.text import names_of
 
 WIDTH, HEIGHT = 1280, 720
 _MARGIN, _GAP = 48, 56  # around everything; between two plots
@@ -84,6 +84,7 @@ def slide(
     Labels are as large as the cells let them be, and thinned where cells are smaller than letters. kinds: words for the
     values 0, 1, 2, ..., each of which then has its colour in place of the bar. caption: a sentence below the title.
     """
+    plots = [replace(plot, rows=names_of(plot.rows), columns=names_of(plot.columns)) for plot in plots]
     above, marks = heading_of(title, caption)
     heading = _HEADING + 18 if any(plot.title for plot in plots) and len(plots) > 1 else 0
     upper = above + heading + _AXIS + 8
@@ -142,6 +143,7 @@ def picture(
     `Plot`. NaN and -inf are masked cells. Raises ValueError where the tokens do not fit the weights.
     """
     check_labels(weights, queries, keys)
+    queries, keys = names_of(queries), names_of(keys)
     top = largest(weights) if top is None else top or 1.0
     cell = min(_FILE_CELL, max(1, SHARP * _SIDE // max(weights.shape)) / SHARP)
     longest = _longest(keys, _FILE_LABEL)
@@ -242,7 +244,7 @@ def _frame(plots: Sequence[Plot], *, width: float, height: float) -> _Frame:
 
 
 def _longest(labels: Sequence[str], size: float) -> float:
-    return max(width(cut(label), size) for label in labels)
+    return max(width(label, size) for label in labels)
 
 
 def _plot(
@@ -266,7 +268,7 @@ def _plot(
     size = frame.label
     for row, name in _thinned(plot.rows, 1.15 * size / high):
         yield Text(x - 12, y + (row + 0.5) * high + 0.35 * size, name, size, anchor="end")
-    names = [cut(label) for label in plot.columns]
+    names = plot.columns
     lengths = [width(name, size) for name in names]
     if wide >= 1.15 * size:
         upright = max(lengths) + 10 <= wide
@@ -285,7 +287,7 @@ def _plot(
 def _thinned(labels: Sequence[str], least: float) -> list[tuple[int, str]]:
     """List the labels that are written, `least` or more places from each other; where some are left out, numbered."""
     step = _round_step(least)
-    names = [(place, cut(labels[place])) for place in range(0, len(labels), step)]
+    names = [(place, labels[place]) for place in range(0, len(labels), step)]
     return names if step == 1 else [(place, name if name == str(place) else f"{place} {name}") for place, name in names]
 
 

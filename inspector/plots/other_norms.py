@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
-from inspector.text import visible
+from inspector.text import token_name
 
 _MOST_NAMED = 26  # columns whose cells have room for their token
 _LETTERS = 140  # of a row of cells, at the page's width
@@ -26,7 +26,7 @@ def cells(
     """
     texts, columns = keep.shape
     room = max(2, _LETTERS // columns)  # letters that fit into a cell
-    whole = [[visible(token) for token in row] for row in tokens]
+    whole = [[token_name(token) for token in row] for row in tokens]
     shown = [
         [
             theme.literal(token if len(token) <= room else f"{token[: room - 1]}…") if real else ""

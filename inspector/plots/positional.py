@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from inspector.plots import theme
 from inspector.plots.chart import Chart, Panels
-from inspector.text import cut, visible
+from inspector.text import cut, token_name
 
 Table = NDArray[np.floating[Any]]
 
@@ -65,7 +65,8 @@ def _places(tokens: Sequence[str], count: int) -> dict[float, str]:
         return {}
     shown = tokens[:count]
     step = -(-count // theme.MOST_TICKS)
-    named: dict[float, str] = {place: theme.literal(cut(visible(shown[place]))) for place in range(0, len(shown), step)}
+    names = {place: cut(token_name(shown[place])) for place in range(0, len(shown), step)}
+    named: dict[float, str] = {place: theme.literal(name) for place, name in names.items()}
     return {**named, **{place: str(place) for place in range(0, count, FAR) if place >= len(shown)}}
 
 

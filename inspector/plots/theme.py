@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from inspector.text import cut, visible
+from inspector.text import cut, token_name, visible
 
 Mode = Literal["light", "dark"]
 Scale = Literal["linear", "sqrt"]
@@ -192,7 +192,7 @@ def literal(text: str) -> str:
 
 def token_names(tokens: Sequence[str]) -> list[str]:
     """Position and token of each, "3 sat": tokens repeat, the categories of a plotly axis must not."""
-    return [f"{position} {literal(token)}" for position, token in enumerate(tokens)]
+    return [f"{position} {literal(token_name(token))}" for position, token in enumerate(tokens)]
 
 
 def token_axis(tokens: Sequence[str], *, title: str) -> dict[str, Any]:
@@ -214,5 +214,5 @@ def token_axis(tokens: Sequence[str], *, title: str) -> dict[str, Any]:
 
 
 def _tick(token: str, position: int, *, numbered: bool) -> str:
-    shown = cut(visible(token))
-    return f"{position} {literal(shown)}" if numbered else literal(shown)
+    name = literal(cut(token_name(token)))
+    return f"{position} {name}" if numbered else name

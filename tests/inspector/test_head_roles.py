@@ -135,7 +135,7 @@ KINDS = {
     "first": (rows_to(0, size=5, share=0.8), "who was it that ran", "rests on the first token, `who`"),
     "broad": (np.tile([0.4, *[0.1] * 6], (7, 1)), SEVEN, "about as evenly as over 6 of the 7 tokens"),
     "chance": (np.full((7, 7), 1 / 7), SEVEN, "spreads its attention as random weights would"),
-    "induction": (rows_to(3, 5, 1, 5, 2, 1, 6, size=7, share=0.9), "[CLS] a b c a d [SEP]", "is an induction head"),
+    "induction": (rows_to(4, 5, 6, 5, 2, 3, 6, size=7, share=0.9), "[CLS] a b c a b [SEP]", "is an induction head"),
     "same word": (
         rows_to(4, 2, 1, 1, 5, 4, 4, size=7, share=0.9),
         "[CLS] un ##like a un ##told [SEP]",
@@ -152,6 +152,38 @@ def test_each_kind_of_head_is_told(kind: str) -> None:
     found, sentence = read_made(map_, tokens)
     assert (found.role.kind, found.role.leads, found.opens_with_link) == (kind, True, False)
     assert said in sentence
+
+
+def test_an_induction_head_that_rests_on_the_first_token_else_is_told_as_an_induction_head() -> None:
+    """Tokens that repeat nothing give the first key all, as a sink; the others give 0.8 to what followed their like."""
+    tokens = "a b c d e f g h a b c i j k"
+    map_ = rows_to(0, size=14)
+    for query in (8, 9, 10):
+        map_[query] = 0.2 * np.eye(14)[0] + 0.8 * np.eye(14)[query - 7]
+    found, sentence = read_made(map_, tokens, stream="decoder")
+    assert sentence == (
+        "Layer 0, head 0 is an induction head: "
+        "where a token stands elsewhere too, 80 % of its attention goes to what followed it there."
+    )
+    assert found.role.share == pytest.approx(0.8)
+    row = heads.measure(made(map_[None], tokens, stream="decoder")).iloc[0]
+    assert row["first"] > heads.SPECIAL_SHARE  # which alone would say that it rests there
+
+
+@pytest.mark.parametrize(
+    ("tokens", "behind"), [("[CLS] a b c a d [SEP]", {1: 5, 4: 2}), ("[CLS] a b a c a [SEP]", {1: 4, 3: 2, 5: 2})]
+)
+def test_one_word_that_comes_again_makes_no_induction_head(tokens: str, behind: dict[int, int]) -> None:
+    """Twice is no habit; and what a head does with three copies of one word may be about that word."""
+    found, sentence = read_made(rows_to(*(behind.get(query, 6) for query in range(7)), size=7, share=0.9), tokens)
+    assert found.role.kind != "induction"
+    assert "induction" not in sentence
+
+
+@pytest.mark.parametrize("tokens", ["[CLS] the un ##like cat sat [SEP]", "[CLS] the un ##like ##ly cat [SEP]"])
+def test_one_word_in_pieces_makes_no_head_that_stays_within_the_word(tokens: str) -> None:
+    map_ = rows_to(0, 0, 3, 2, 2, 0, 0, size=7, share=0.9)
+    assert read_made(map_, tokens)[0].role.kind != "same word"
 
 
 def test_a_link_is_told_where_no_role_stands_out() -> None:

@@ -189,7 +189,7 @@ class Grid extends View {
     const isShort = this.byLayer && (this.width - full) / this.header.heads < REACHED;
     const room = isShort ? width(brief, 20, 7) : full;
     sides.forEach((side, row) => (side.textContent = (isShort ? brief : names)[row]));
-    this.axes.textContent = isShort ? `rows are layers, columns ${this.header.columns}s` : "";
+    this.axes.textContent = isShort ? `rows are layers, columns ${this.header.columns}s, both from 0` : "";
     this.axes.hidden = !isShort;
     this.box.style.setProperty("--side", `${room}px`);
     this.box.classList.toggle("short", isShort);

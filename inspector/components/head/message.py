@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from inspector.components.pack import BUDGET, Colours, pack, stops
 from inspector.plots import theme
 from inspector.plots.theme import Scale
-from inspector.text import ordinals
+from inspector.text import ordinals, read_marks
 
 if TYPE_CHECKING:
     from inspector.row_statistics import RowStatistics
@@ -213,8 +213,8 @@ class HeadMessage:
     def header(self) -> dict[str, Any]:
         """The message without its numbers; the keys are left out where they are the queries' tokens."""
         return {
-            "queries": list(self.queries),
-            **({} if list(self.keys) == list(self.queries) else {"keys": list(self.keys)}),
+            "queries": list(map(read_marks, self.queries)),
+            **({} if list(self.keys) == list(self.queries) else {"keys": list(map(read_marks, self.keys))}),
             "layer": self.layer,
             "head": self.head,
             "title": self.title,
@@ -301,7 +301,8 @@ def every(messages: Iterable[HeadMessage]) -> bytes:
 
 def _numbered(labels: Sequence[str]) -> list[str]:
     """Write labels as long as the browser writes them: "the 2nd"."""
-    return [f"{label} {nth}th" if nth else label for label, nth in zip(labels, ordinals(labels), strict=True)]
+    numbered = zip(map(read_marks, labels), ordinals(labels), strict=True)
+    return [f"{label} {nth}th" if nth else label for label, nth in numbered]
 
 
 def _parts(parts: Sequence[ColouredHead]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from inspector.components.pack import pack, stops
 from inspector.plots import theme
 from inspector.plots.theme import Scale
+from inspector.text import read_marks
 
 Numbered = Literal["both", "rows", "columns", "neither"]
 
@@ -127,4 +128,4 @@ def _labels(labels: Sequence[str] | range) -> list[str] | dict[str, int]:
     """Return labels as the header holds them; labels that only count are not written out."""
     if isinstance(labels, range):
         return {"start": labels.start, "step": labels.step, "count": len(labels)}
-    return list(labels)
+    return list(map(read_marks, labels))

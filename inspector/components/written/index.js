@@ -1,4 +1,4 @@
-// The text written so far: as it reads, and token by token. A click on a token goes to the step that wrote it.
+// A text that is written: as it reads, or token by token. A click on a token goes to the step that wrote it.
 import { View, clamp, drawing, element, fillToken } from "../shared.js";
 
 const WALKS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
@@ -15,9 +15,16 @@ class WrittenText extends View {
 
   update(data, emit) {
     Object.assign(this, { data, emit });
-    const part = (name, text) => Object.assign(element("span", name), { textContent: text });
-    this.text.replaceChildren(part("given", data.given), data.text, part("rest", data.rest));
-    this.box.classList.toggle("playing", data.playing);
+    this.box.classList.toggle("playing", Boolean(data.playing));
+    this.text.hidden = !("text" in data);
+    this.list.hidden = !("tokens" in data);
+    if (this.list.hidden) {
+      const part = (name, text) => Object.assign(element("span", name), { textContent: text });
+      this.text.replaceChildren(part("given", data.given), data.text, part("rest", data.rest));
+    } else this.fillTokens(data);
+  }
+
+  fillTokens(data) {
     this.box.style.setProperty("--newest", data.colour);
     const hadFocus = this.list.contains(this.root.getRootNode().activeElement);
     const begun = data.before.flatMap((token, at) => {
@@ -57,9 +64,10 @@ class WrittenText extends View {
   }
 }
 
-/** Draws { given, text, rest, before, roles, hidden, tokens, notes, step, playing, colour } into `root`, in place if it was
- * drawn there before; emit("step", n) on a choice. given: what the model began from, and before: its last tokens, `hidden`
- * more stand before them; roles: who speaks from each of these on, "" where it goes on; text: what was written up to the
- * step, and rest: how it goes on; tokens: all that were written, a step each, counted from 1; notes: a line for each; step:
- * the newest; playing: what comes later keeps its place and is not seen; colour: of the newest token. */
+/** Draws { given, text, rest } or { before, roles, hidden, tokens, notes, step, playing, colour } into `root`, in place if it
+ * was drawn there before; emit("step", n) on a choice. given: what the model began from; text: what was written up to the
+ * step; rest: how it goes on, which keeps its place unseen. before: the last tokens that the model began from, `hidden` more
+ * stand before them; roles: who speaks from each of these on, "" where it goes on; tokens: all that were written, a step
+ * each, counted from 1; notes: a line for each; step: the newest; playing: what comes later keeps its place and is not seen;
+ * colour: of the newest token. */
 export const draw = drawing(WrittenText);

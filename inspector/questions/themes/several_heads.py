@@ -155,7 +155,8 @@ def _different(subject: Subject) -> Measurement:
             f"{subject.loaded.card.id} 只有一个头，没有可以比较的对象。",
         )
     among = apart[~np.eye(len(apart), dtype=bool)]
-    labels = heads.label(subject.heads[subject.heads["stream"] == stream])
+    chosen = heads.with_choice(subject.heads, trace)
+    labels = chosen.loc[chosen["stream"] == stream, "label"]
     counts = labels.value_counts()
     named = 1 - float(labels.isin(["other", "broad"]).mean())
     names = [name for name in LABELS if name in counts]

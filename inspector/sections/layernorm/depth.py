@@ -45,7 +45,9 @@ def answer(subject: Subject, *, start: str) -> Iterator[Block]:
         ),
         widths=(3, 2),
     )
-    lines = words.residual(gradient=gradient, activation=by_stack["activation"].to_dict(), cosine=cosine)
+    lines = words.residual(
+        gradient=gradient, activation=by_stack["activation"].to_dict(), cosine=cosine, alike=alike(table)
+    )
     yield Row(
         (
             Paragraph(words.bullets(lines), words.RESIDUAL),
@@ -118,6 +120,15 @@ def ends(table: pd.DataFrame) -> pd.DataFrame:
     by_layer = {layer: rows.set_index("stack") for layer, rows in table.groupby("layer", sort=True)}
     first, last = by_layer[-1], by_layer[max(by_layer)]
     return last[["activation", "cosine"]].assign(gradient=first["gradient"] / last["gradient"])
+
+
+def alike(table: pd.DataFrame) -> dict[str, int | None]:
+    """Find the first layer of each stack after which the tokens of a text have become one, None where none is.
+
+    table: of `normalization.through_depth`; the embedding, before all layers, is none of them.
+    """
+    one = table[(table["layer"] >= 0) & (1 - table["cosine"] < words.ALIKE)].groupby("stack")["layer"].min()
+    return {stack: int(one[stack]) if stack in one else None for stack in table["stack"].unique()}
 
 
 def drift(table: pd.DataFrame) -> str:

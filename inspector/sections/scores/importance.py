@@ -14,7 +14,7 @@ from inspector.plots.chart import Chart
 from inspector.sections.picks import Listed, Option
 from inspector.sections.scores.open_head import OPEN, OpenHead, code_of_stream, heads_map, name_of, of_stream
 from inspector.sections.section import Ask, Block, Figure, Mark, Note, Paragraph, Row, Section, Sentence, Table
-from inspector.text import named, signed
+from inspector.text import named, signed, token_name
 from inspector.wording import left_out as words
 from inspector.wording import scores
 from models import failures
@@ -257,7 +257,7 @@ def _places(subject: Subject) -> list[int]:
 def _outputs(subject: Subject) -> list[str]:
     """Name what can be looked at: all last states, or the output at a token."""
     read = (subject.trace.target or subject.trace.encoding).tokens
-    return [words.ALL_STATES, *(f"{place} {read[place]}" for place in _places(subject))]
+    return [words.ALL_STATES, *(f"{place} {token_name(read[place])}" for place in _places(subject))]
 
 
 def _first(subject: Subject) -> int:

@@ -13,14 +13,14 @@ import numpy as np
 
 from inspector import export
 from inspector.export import python
-from inspector.plots import attention, matrices, raster
 from inspector.plots import lines as draw_lines
+from inspector.plots import matrices, raster
 from inspector.sections.section import File
 from inspector.text import quoted
 from inspector.trace import file as trace_file
 from inspector.views.figures import save
 from inspector.views.figures.map_files import MapPicture
-from inspector.views.shell import downloads, overview, recording_notes, site_words
+from inspector.views.shell import available_models, downloads, overview, recording_notes, site_words
 from models.formatting import layer_name
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def open_head(
     whole: Arrangement,
     site: AttentionSite,
     head: int,
+    title: str,
     scale: Scale,
     kind: Quantity,
     mean: str = "",
@@ -49,7 +50,8 @@ def open_head(
     """Draw the menu of the open head: its slides, its files, and the Python lines.
 
     values: [Q, T] as the reader sees them, between the groups of `shown`: all of `whole`, or of a long text the window
-    in sight. mean: what they are a mean of, where they are; then there is no page and no Python of the one head.
+    in sight. title: names the open head. mean: what they are a mean of, where they are; then there is no page and no
+    Python of the one head.
     sentence: what the page says of the head; named: the cell of `values` that the sentence names, or (None, key);
     pinned: the rows of `values` that the page shows alone in its lines.
     """
@@ -58,8 +60,9 @@ def open_head(
     model = trace.model.replace("/", "-")
     name = f"{model}-{stream}-{which}{kind.suffix}"
     queries, keys = shown.queries.labels, shown.keys.labels
-    what = mean or attention.title(site.layer, head, stream, call=site.call)
-    title = f"{trace.model}: {what.lower()}"
+    what = mean or title
+    model_name = available_models.name(trace.model)
+    title = f"{model_name}: {what[0].lower()}{what[1:]}"
     title += "" if kind.name == "weights" else f", {kind.quantity}"
     title += recording_notes.weights(trace.model)
     title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
@@ -73,7 +76,7 @@ def open_head(
         return matrices.grid(
             (pictures / np.float32(255)) ** 2,  # as pack.quantise made them: the root of the share of the top
             rows=[layer_name(row.layer, row.call) for row in sites],
-            title=f"{trace.model}: every head of the {stream}, colours from 0 to {top:g}",
+            title=f"{model_name}: every head of the {stream}, colours from 0 to {top:g}",
             scale=scale,
             selected=None if mean else (sites.index(site), head),
             mode=mode,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector import head_search as find
-from inspector.text import named, visible
+from inspector.text import named, token_name
 from inspector.views.attention import reading
 from inspector.wording import find as said
 
@@ -103,7 +103,7 @@ def _token(label: str, tokens: Sequence[str], on_change: Callable[[], None], *, 
         label,
         range(len(tokens)),
         index=place,
-        format_func=lambda position: f"{position} {visible(tokens[position])}",
+        format_func=lambda position: f"{position} {token_name(tokens[position])}",
         key=key,
         on_change=on_change,
     )

@@ -15,7 +15,7 @@ from inspector.components import grid
 from inspector.components.pack import quantise
 from inspector.export import python
 from inspector.sections.section import File
-from inspector.text import number, visible
+from inspector.text import number, token_name
 from inspector.trace.pooling import pool
 from inspector.views.figures import save
 from inspector.views.shell import caching, controls, link
@@ -59,7 +59,7 @@ def choose(trace: Trace, shown: Arrangement, *, stream: str, pinned: int | None)
     """Draw the choice of a token, which pins it, and of the side; None where no token is pinned, or it is hidden."""
     groups = shown.queries
     names = {
-        group[0]: f"{group[0]} {visible(label)}" for label, group in zip(groups.labels, groups.members, strict=True)
+        group[0]: f"{group[0]} {token_name(label)}" for label, group in zip(groups.labels, groups.members, strict=True)
     }
     at = None if pinned is None else groups.containing(pinned)
     st.session_state[_CHOICE] = None if at is None else groups.members[at][0]
@@ -172,7 +172,9 @@ def _others(shown: Arrangement, token: OneToken) -> Groups:
 def _names(shown: Arrangement, token: OneToken) -> list[str]:
     """Name the other tokens, in which a note, a sort and a tooltip agree: "key 4 cat"."""
     kind, others = _KINDS[token.side], _others(shown, token)
-    return [f"{kind} {group[0]} {visible(label)}" for label, group in zip(others.labels, others.members, strict=True)]
+    return [
+        f"{kind} {group[0]} {token_name(label)}" for label, group in zip(others.labels, others.members, strict=True)
+    ]
 
 
 def _notes(values: Array, names: list[str]) -> list[list[str]]:

@@ -136,6 +136,7 @@ def draw(
                 whole=shown,
                 site=site,
                 head=number,
+                title=title(trace, site, number),
                 scale=scale,
                 kind=kind,
                 mean=which.name,

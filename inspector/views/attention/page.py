@@ -180,18 +180,18 @@ def explorer() -> None:
     with places.proof:
         why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key, told=linked)
         proof.watch(opened=why.proven(), on_open=why.prove)
-    with st.container():  # a place of its own, for many heads have nothing to add
-        more = said.also(read) if alone else ""
-        if more:
-            sentence.note(more, said.also_terms(read))
-        if alone:
-            usual.draw(inspected, told, site=site, head=number)
     st.caption(quantities.differs(kind, trace, site=site))
     if rolled and not pinned:
         st.caption(said.NOT_PINNED)
     if kind.name != "weights" and (options.words or options.renormalise):
         st.caption(said.no_share(quantity=kind.quantity))
     explain()
+    with st.container():  # a place of its own, for many heads have nothing to add
+        more = said.also(read) if alone else ""
+        if more:
+            sentence.note(more, said.also_terms(read))
+        if alone:
+            usual.draw(inspected, told, site=site, head=number)
     if view:  # last, for it is the largest message
         every_head.draw(trace, shown, sites=sites, scale=options.scale, view=view)
 

@@ -10,7 +10,7 @@ import streamlit as st
 from inspector import flow, maps
 from inspector.export import python
 from inspector.flow import Float64Array
-from inspector.text import named
+from inspector.text import named, token_name
 from inspector.views.figures import matrix
 from inspector.views.shell import caching, controls, problems
 from inspector.wording import attention as said
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def title(trace: Trace, *, stream: str, token: int) -> str:
     """Name the rollout: "Rollout from 9 it"."""
-    return f"Rollout from {token} {trace.read_by(stream).tokens[token]}"
+    return f"Rollout from {token} {token_name(trace.read_by(stream).tokens[token])}"
 
 
 def sentence(trace: Trace, *, stream: str, token: int) -> str:

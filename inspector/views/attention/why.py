@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from inspector.export import python
-from inspector.text import number, signed, visible
+from inspector.text import number, signed, token_name
 from inspector.views.attention import reading
 from inspector.views.components import proof
 from inspector.views.components.steps import Shown, steps
@@ -128,7 +128,7 @@ def _choice(trace: Trace, *, stream: str, query: int, key: int) -> None:
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, tokens, follow in (("Query", site.queries, choose_query), ("Key", site.keys, choose_key)):
-            names = [f"{position} {visible(token)}" for position, token in enumerate(tokens)]
+            names = [f"{position} {token_name(token)}" for position, token in enumerate(tokens)]
             st.selectbox(
                 label,
                 range(len(tokens)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
+from inspector.text import read_marks
 from inspector.views.components import files
 
 _mount = files.declared("steps")
@@ -27,5 +28,6 @@ def steps(
 
     chosen: the place among `keys` of the key that is explained. note: what is left out, "" for nothing.
     """
-    data = {"steps": list(way), "keys": list(keys), "positions": list(positions), "chosen": chosen, "note": note}
+    names = list(map(read_marks, keys))
+    data = {"steps": list(way), "keys": names, "positions": list(positions), "chosen": chosen, "note": note}
     _mount(key=key, data=data, height="content")

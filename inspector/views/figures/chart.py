@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import streamlit as st
 
 from inspector import text
-from inspector.plots.theme import MUTED, Mode
+from inspector.plots.theme import MUTED, Mode, literal
 from inspector.sections.section import File
 from inspector.views.components.snapshot import snapshot
 from inspector.views.figures import save
@@ -61,11 +61,12 @@ def show(
         return points(figure) if table is None else table
 
     name = name or key
+    title = save.title_of(heading=heading, sentence=sentence)
     dialog = st.dialog(labels.slide, width="large")(_slide)
     with st.container(gap="xsmall" if heading or sentence else None):
         save.menu(
             [File(f"{name}.csv", numbers, labels.csv_help)],
-            slides=[save.Slide(key, partial(dialog, draw, alt=alt, key=key, name=name, labels=labels))],
+            slides=[save.Slide(key, partial(dialog, draw, title=title, alt=alt, key=key, name=name, labels=labels))],
             key=key,
             heading=heading,
             sentence=sentence,
@@ -109,12 +110,15 @@ def _untitled(figure: go.Figure, mode: Mode) -> go.Figure:
     return figure.update_layout(title=title, margin={"t": top})
 
 
-def _slide(draw: Draw, *, alt: str, key: str, name: str, labels: save.Labels) -> None:
-    """Draw the chart in large type with its title, and the buttons that save it so."""
+def _slide(draw: Draw, *, title: str, alt: str, key: str, name: str, labels: save.Labels) -> None:
+    """Draw the chart in large type with the title of its heading, or its own, and the buttons that save it so."""
     from inspector.plots.slide import enlarged
 
     with save.bar():
         mode = save.background(key, labels)
         with st.container(width=_BUTTONS):
             snapshot(f"{key}-large", name=f"{name}-slide", key=f"{key}-large-snapshot", screen=labels.full_screen)
-    st.plotly_chart(enlarged(draw(mode=mode)), width="content", theme=None, key=f"{key}-large", alt=alt, config=_CONFIG)
+    figure = draw(mode=mode)
+    if title:
+        figure.update_layout(title_text=literal(title))
+    st.plotly_chart(enlarged(figure), width="content", theme=None, key=f"{key}-large", alt=alt, config=_CONFIG)

@@ -73,7 +73,8 @@ def show(
     def drawn(mode: Mode) -> Scene:
         from inspector.components.matrix.picture import picture
 
-        return picture(message, title="" if len(message.panels) > 1 else message.panels[0].title, mode=mode)
+        title = save.title_of(heading=heading, sentence=sentence)
+        return picture(message, title=title or ("" if len(panels) > 1 else panels[0].title), mode=mode)
 
     with st.container(gap="xsmall" if heading or sentence else None):
         save.figure(

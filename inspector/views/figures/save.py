@@ -10,6 +10,8 @@ save.menu(files, slides=[save.slide({"": scene}, name="map-slide", key="head")],
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +24,7 @@ from inspector.export import spreadsheet
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
 from inspector.sections.section import File
+from inspector.text import quoted
 from inspector.views.components import slide as component
 from inspector.views.shell import appearance, boundary, downloads, python_lines
 from inspector.wording import shell as words
@@ -163,6 +166,15 @@ def figure(
         python=python,
         labels=labels,
     )
+
+
+def title_of(*, heading: str, sentence: str) -> str:
+    """Return the title of a slide as the line over its figure has it: the heading, or the bold words of the sentence.
+
+    Both are Markdown: tokens are put in quotation marks. "" where neither is a title.
+    """
+    shown = heading or next(iter(re.findall(r"^\*\*(.+?)\*\*", sentence)), "")
+    return quoted(html.unescape(shown))
 
 
 def picture(name: str, layout: Layout, *, of: str = "", labels: Labels = ENGLISH) -> list[File]:

@@ -19,10 +19,9 @@ from inspector.generating import WrittenText
 from inspector.generating import steps as written_steps
 from inspector.plots import attention, theme
 from inspector.plots import generating as plots
-from inspector.text import number
+from inspector.text import number, token_name
 from inspector.trace import AttentionSite
-from inspector.views.components import width
-from inspector.views.components.written import written
+from inspector.views.components import width, written
 from inspector.views.figures import chart, matrix
 from inspector.views.shell import appearance, available_models, caching, controls, link, map_words, readings, sentence
 from inspector.views.shell.player import Player
@@ -82,9 +81,10 @@ def _panel(
     with places.controls:
         site, head = _controls(player, made, step)
     with places.text:
-        _text(player, made, step, turns)
+        _text(player, made, step)
     with places.candidates:
         _candidates(made, step, python=python)
+        _tokens(player, made, step, turns)
     look = None
     for place, stream in zip(places.maps, streams, strict=True):
         with place:
@@ -140,24 +140,30 @@ def _options(made: WrittenText) -> tuple[AttentionSite, int | None]:
 # --- what is seen of a step --------------------------------------------------------------------------------------
 
 
-def _text(player: Player, made: WrittenText, step: int, turns: Sequence[dialogue.Turn]) -> None:
+def _text(player: Player, made: WrittenText, step: int) -> None:
     if made.source is not None:
         st.text(wording.source(text=formatting.shortened(made.trace.text, MOST_SHOWN)))
-    tokens = [done.chosen.token for done in made.steps]
-    probabilities = [number(done.chosen.probability) for done in made.steps]
     text, whole = made.texts[step - 1], made.texts[-1]
-    written(
+    written.text(
         text,
         given=made.given if len(made.given) <= MOST_SHOWN else f"…{made.given[-MOST_SHOWN:]}",
         rest=whole[len(text) :] if whole.startswith(text) else "",
+        key="written",
+    )
+
+
+def _tokens(player: Player, made: WrittenText, step: int, turns: Sequence[dialogue.Turn]) -> None:
+    """Draw the tokens below what could come next: the text above reads the same, and they choose a step."""
+    probabilities = [number(done.chosen.probability) for done in made.steps]
+    written.tokens(
+        [done.chosen.token for done in made.steps],
         before=made.whole.tokens[: made.begun],
         roles={turn.start: turn.role for turn in turns},
-        tokens=tokens,
         notes=[f"step {number}, probability {p}" for number, p in enumerate(probabilities, start=1)],
         step=step,
         playing=player.playing,
         colour=theme.PART[appearance.mode()]["prediction"],
-        key="written",
+        key="written-tokens",
         on_step=player.stop_at,
     )
 
@@ -215,7 +221,7 @@ def _map(
     matrix.show(
         matrix.Panel(
             so_far,
-            rows=[f"→ {done.chosen.token}" for done in made.steps[:step]],
+            rows=[f"→ {token_name(done.chosen.token)}" for done in made.steps[:step]],
             columns=keys,
             marked=[step - 1],
             named=None if look is None else (step - 1, int(np.argmax(weights[step - 1, :known]))),

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def token(label: str, tokens: Sequence[str], *, name: str, default: int) -> int:
     """Choose a token of the text among chips, of a long text in a list; the link keeps its position as `name`."""
     if len(tokens) > controls.WRAPPED:
-        from inspector.text import cut, visible
+        from inspector.text import cut, token_name
 
-        named = [f"{place} {cut(visible(text))}" for place, text in enumerate(tokens)]
+        named = [f"{place} {cut(token_name(text))}" for place, text in enumerate(tokens)]
         return one(label, named, name=name, default=default)
     chosen, key = _chosen(len(tokens), name=name, default=default), f"chips {name}"
     st.session_state[key] = [chosen]

@@ -166,13 +166,12 @@ def token_chips(
     """
 
     def name(position: int) -> str:
-        token = visible(tokens[position])
-        shortened = cut(token)
-        mark = next((mark for mark in ("##", "▁", "Ġ") if shortened.startswith(mark) and shortened != mark), "")
+        shortened = cut(token_name(tokens[position]))
+        mark = next((mark for mark in ("##", "␣") if shortened.startswith(mark) and shortened != mark), "")
         dimmed = f":gray[{plain(mark)}]" if mark else ""
         return f"{dimmed}{plain(shortened.removeprefix(mark))} :gray[:small[{position}]]"
 
-    from inspector.text import cut, visible
+    from inspector.text import cut, token_name
 
     chosen: list[int] = st.pills(
         label,

@@ -62,6 +62,16 @@ def inspected(
     return Recorded(seen.trace, loaded, stands_in)
 
 
+def can(does: Callable[[models.LoadedModel], bool]) -> bool:
+    """Return True where the reader's model does something; True too where none is at hand, as the page will say."""
+    model = session.chosen_model()
+    try:
+        with st.container(), st.spinner(words.LOADING):
+            return model is None or does(session.load(model))
+    except ValueError:  # the page says why as it reads the text
+        return True
+
+
 def loaded(cannot: str, *, can: Callable[[models.LoadedModel], bool], instead: Sequence[str]) -> models.LoadedModel:
     """Load the chosen model or, where that one cannot, the first of `instead`, and say which; no text is read.
 

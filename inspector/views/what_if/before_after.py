@@ -17,7 +17,7 @@ from inspector.components.head import HeadMessage, SharedLayout
 from inspector.interventions import Change, effects
 from inspector.plots import attention
 from inspector.plots import interventions as figures
-from inspector.text import number
+from inspector.text import number, token_name
 from inspector.trace import Array, AttentionSite, Trace
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
@@ -241,7 +241,7 @@ def draw_states(states: States, *, name: str = "masked") -> None:
 
 def _joined(trace: Trace, group: Sequence[int]) -> str:
     encoding = trace.target or trace.encoding
-    return " ".join(encoding.tokens[position] for position in group)
+    return " ".join(token_name(encoding.tokens[position]) for position in group)
 
 
 def _arranged(change: Change, *, stream: str, hide: bool, words: bool) -> tuple[maps.Arrangement, maps.Arrangement]:

@@ -9,10 +9,14 @@ from inspector.views.what_if import drop, hide, leave_out, swap, token_choice
 from inspector.wording import left_out as words
 
 HIDE, LEAVE, SWAP, DROP = "Hide a token", words.LEAVE_EACH_OUT, "Swap a word", "Drop heads"
-PARTS = {HIDE: hide.explorer, LEAVE: leave_out.explorer, SWAP: swap.explorer, DROP: drop.explorer}
+PARTS = {HIDE: hide.explorer, SWAP: swap.explorer, LEAVE: leave_out.explorer, DROP: drop.explorer}
 GUESSES = ("mini-bert", "mini-bert-zh")  # the models of the catalogue that guess hidden tokens
 
-part = controls.bar("What changes", list(PARTS), "part", on_change=lambda: token_choice.choose("ask", None))
+# A model that guesses no words opens on what it does itself; a link that names a token has always meant its hiding.
+first = HIDE if "token" in st.query_params or stand_in.can(lambda loaded: loaded.fills_masks) else SWAP
+part = controls.bar(
+    "What changes", list(PARTS), "part", default=first, on_change=lambda: token_choice.choose("ask", None)
+)
 # The masked tokens, the swapped word, the token that is predicted, the dropped heads, the open head.
 names = ("token", "word", "ask", "drop", "mask_layer", "mask_call", "mask_head")
 link.parameters(*names, *(leave_out.PARAMETERS if part == LEAVE else ()))

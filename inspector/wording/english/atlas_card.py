@@ -24,6 +24,13 @@ GIVES = {
     "sep": "to [SEP]",
     "punctuation": "to punctuation",
 }
+_THE_SAME = {
+    ("first", "previous"): "which for the second token is the first",
+    ("cls", "previous"): "which for the second token is [CLS]",
+    ("sep", "next"): "which for the last word is [SEP]",
+    **{(name, "self"): f"which for {GIVES[name].removeprefix('to ')} is the same" for name in ("first", "cls", "sep")},
+}
+"""Keys that are counted twice: (a share, the share told beside it) -> what is said of the second."""
 RELATIONS = {
     "acl": "clauses that modify a noun",
     "acl:relcl": "relative clauses",
@@ -160,8 +167,9 @@ def head(
 ) -> str:
     """Say what a head does over all texts.
 
-    most: the share that is largest on average, None where no share is known; beside: the largest share of other keys,
-    where `most` lies on a special token or the first. spread: mean relative entropy.
+    most: the share that is largest on average, None where no share is known; beside: the largest share by another rule,
+    where `most` lies on a special token or the first: told where `most` leaves that much, and with what both count,
+    for they may add up to more than all. spread: mean relative entropy.
     """
     begins = f"Over {count_of(texts, 'text')}, {name}"
     if most is None:
@@ -170,11 +178,10 @@ def head(
     low, high = most.middle_half
     half = f" (half of the texts: {_share(low)} to {_share(high)})" if high <= ALL else ""
     half = f" (half of the texts: over {_share(low)})" if low <= ALL < high else half
-    second = (
-        f", and {_share(beside.mean)} {GIVES[beside.measure.name]}"
-        if beside is not None and beside.mean >= LEAST
-        else ""
-    )
+    second = ""
+    if beside is not None and min(beside.mean, 1 - most.mean) >= LEAST:
+        twice = _THE_SAME.get((most.measure.name, beside.measure.name), "")
+        second = f", and {_share(beside.mean)} {GIVES[beside.measure.name]}{f', {twice}' if twice else ''}"
     if most.mean >= FOCUSED:
         return f"{begins} gives {gives}{half}{second}."
     return (

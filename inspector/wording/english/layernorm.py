@@ -664,22 +664,36 @@ def drift(*, moves: Mapping[str, float], losses: Mapping[str, float]) -> str:
 
 
 def residual(
-    *, gradient: Mapping[str, float], activation: Mapping[str, float], cosine: Mapping[str, float]
+    *,
+    gradient: Mapping[str, float],
+    activation: Mapping[str, float],
+    cosine: Mapping[str, float],
+    alike: Mapping[str, int | None],
 ) -> list[str]:
-    """Say what a residual does in the untrained stacks, a line each; activation: of the last layer."""
+    """Say what a residual does in the untrained stacks, a line each; activation and cosine: of the last layer.
+
+    alike: the first layer after which the tokens of a text have become one, None where they never do.
+    """
     bare, summed = gradient["no norm, no residual"], gradient["no norm"]
-    alone, post, pre = (cosine[name] for name in ("post-norm, no residual", "post-norm", "pre-norm"))
     fate = "vanishes" if bare < VANISHED else "explodes" if bare > EXPLODED else "reaches layer 0"
     then = "vanishes too" if summed < VANISHED else "explodes" if summed > EXPLODED else "arrives"
     return [
         f"**Without norms** the gradient {fate} when there is no residual (ratio {number(bare)}); with it, it {then} "
         f"(ratio {number(summed)}), and the last activation is {number(activation['no norm'])}.",
-        f"**LayerNorm without residual** has a ratio of {number(gradient['post-norm, no residual'])}, but tokens "
-        f"{'become one' if 1 - alone < ALIKE else 'stay apart'}: their mean cosine is {signed(alone)}; with the "
-        f"residual {signed(post)} (post-norm) and {signed(pre)} (pre-norm).",
+        f"**LayerNorm without residual** has a ratio of {number(gradient['post-norm, no residual'])}, but the tokens "
+        f"of a text {_become_one(alike, cosine, 'post-norm, no residual')}. With the residual they "
+        f"{_become_one(alike, cosine, 'post-norm')} in post-norm, and {_become_one(alike, cosine, 'pre-norm')} in "
+        "pre-norm.",
         "**Less overfitting?** Stacks that learned nothing cannot tell. He et al. (2016) brought residuals in against "
         "a higher training loss of deeper networks, which is no overfitting.",
     ]
+
+
+def _become_one(alike: Mapping[str, int | None], cosine: Mapping[str, float], stack: str) -> str:
+    layer = alike[stack]
+    if layer is None:
+        return f"stay apart to the end (mean cosine {signed(cosine[stack])})"
+    return "are one after the first layer" if layer == 0 else f"become one after layer {layer}"
 
 
 def bullets(lines: Sequence[str]) -> str:

@@ -34,7 +34,7 @@ PURPOSES = {
     "scores": "See what goes into the softmax, and what it makes of it.",
     "what_if": "Change the text or the model, and see what follows.",
     "block": "Follow a token through a layer, part by part.",
-    "layernorm": "See what each norm does to every token.",
+    "layernorm": "See what layer normalisation does to every token.",
     "positions": "See how the model knows the order of the tokens.",
     "costs": "Count what attention costs, and what the FFN costs.",
     "generate": "Watch a model write, token by token.",

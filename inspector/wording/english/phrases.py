@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from inspector.text import Named, token
+from inspector.text import ordinal as ordinal
 from models.formatting import layer_name
 
 if TYPE_CHECKING:
@@ -80,9 +81,3 @@ def bullets(lines: Iterable[str]) -> str:
 def named(place: Named) -> str:
     """Name a token of a text, with its number where the token stands more than once: "the 2nd `the`"."""
     return token(place.token) if place.of == 1 else f"the {ordinal(place.ordinal)} {token(place.token)}"
-
-
-def ordinal(number: int) -> str:
-    """Write 1 as "1st", 12 as "12th"."""
-    ends = {1: "st", 2: "nd", 3: "rd"}
-    return f"{number:,}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"

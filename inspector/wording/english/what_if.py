@@ -69,7 +69,7 @@ ALONE_IN_NUMBERS = "Each head alone, in numbers"
 
 def hidden(tokens: Sequence[str]) -> str:
     """Say which tokens are hidden, to begin a sentence with."""
-    return f"Hiding {_word(tokens[0])}" if len(tokens) == 1 else f"Hiding {len(tokens)} tokens"
+    return f"Hiding {token(tokens[0])}" if len(tokens) == 1 else f"Hiding {len(tokens)} tokens"
 
 
 def swapped(word: str, by: str) -> str:
@@ -87,17 +87,17 @@ def dropped(heads: Sequence[ModelHead], *, several: bool) -> str:
 
 def guess(guessed: HiddenGuesses, *, model: str) -> str:
     """Say what a model guesses for a hidden token and where the true token ranks, as a whole sentence."""
-    likeliest = f"{_word(guessed.first[0])} ({percent(guessed.first[1])})"
+    likeliest = f"{token(guessed.first[0])} ({percent(guessed.first[1])})"
     if guessed.hidden > 1:
         return f"{model}'s first guess is right for {guessed.right or 'none'} of the {guessed.hidden} hidden tokens."
     if guessed.token is None:
         return f"For the mask token in the text {model} first guesses {likeliest}; no true token is known."
     if guessed.rank == 1:
         return (
-            f"{model} first guesses {_word(guessed.token)} ({percent(guessed.probability)}), which is the hidden token."
+            f"{model} first guesses {token(guessed.token)} ({percent(guessed.probability)}), which is the hidden token."
         )
     return (
-        f"For the hidden {_word(guessed.token)}, {model} first guesses {likeliest}; the hidden token "
+        f"For the hidden {token(guessed.token)}, {model} first guesses {likeliest}; the hidden token "
         f"itself comes {ordinal(guessed.rank)}, with {percent(guessed.probability)}."
     )
 
@@ -111,7 +111,7 @@ def change(
     hidden states are told instead. several: the model has more than one stream.
     """
     if predicted is not None and predicted.before != predicted.after:
-        which = _word(predicted.token) + ("" if predicted.true else ", the likeliest before,")
+        which = token(predicted.token) + ("" if predicted.true else ", the likeliest before,")
         before, after = number(predicted.before), number(predicted.after)
         verb = "raises" if predicted.after > predicted.before else "lowers"
         if before == after:
@@ -171,8 +171,8 @@ def listed_heads(*, which: str) -> str:
 def states_read(*, mean: float) -> str:
     """Say how the turns of the hidden states are read."""
     return (
-        r"$1 - \cos(h_i, h'_i)$ of each token's last hidden state, $h_i$ before and $h'_i$ after: 0 where both point "
-        f"the same way, 1 at a right angle. No unit; the mean is {number(mean)}."
+        "1 − the cosine of each token's last hidden state before and after: 0 where both point the same way, 1 at a "
+        f"right angle. No unit; the mean is {number(mean)}."
     )
 
 
@@ -309,11 +309,6 @@ def read_before(*, second: str | None, text: str, alone: bool) -> str:
 def read_after(*, text: str, pair: str | None) -> str:
     """Name the text after the swap, with its pair."""
     return f"After: {text}" + ("" if pair is None else f" / {pair}")
-
-
-def _word(piece: str) -> str:
-    """Write a token without the mark of a word's beginning."""
-    return token(piece.lstrip("▁Ġ") or piece)
 
 
 def _changes(moved: MovedHead, *, several: bool) -> str:

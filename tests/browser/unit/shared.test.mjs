@@ -48,7 +48,8 @@ test("clamp keeps a value between two others", () => {
 
 test("a token is shown with nothing invisible in it, marks and spaces dimmed", () => {
   assert.deepEqual(pieces("##ing"), [["##", true], ["ing", false]]);
-  assert.deepEqual(pieces("Ġcat"), [["Ġ", true], ["cat", false]]);
+  assert.deepEqual(pieces("␣cat"), [["␣", true], ["cat", false]]);
+  assert.deepEqual(pieces(".↵"), [[".", false], ["↵", true]]);
   assert.deepEqual(pieces(" a"), [["␣", true], ["a", false]]);
   assert.deepEqual(pieces(""), [["(empty)", true]]);
   assert.equal(plain("a\u200bb"), "aU+200Bb");

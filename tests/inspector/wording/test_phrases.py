@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tokenizers.pre_tokenizers import ByteLevel
 
-from inspector.text import Named, named, quoted, token
+from inspector.text import Named, named, quoted, token, token_name
 from inspector.wording.english import phrases, terms
 
 
@@ -30,18 +31,42 @@ def test_a_share_in_words_is_true_within_its_tolerance() -> None:
             ("`", "`` ` ``"),
             ("``", "``` `` ```"),
             ("▁cat", "`cat`"),
-            ("▁", "`▁`"),
+            ("▁", "`␣`"),
         ],
-        *[("##ed", "`##ed`"), ("\n", "`U+000A`"), ("$x$", "`$x$`"), ("a" * 50, None), (" a", "`  a `")],
+        *[("##ed", "`##ed`"), ("\n", "`↵`"), ("\t", "`U+0009`"), ("$x$", "`$x$`"), ("a" * 50, None), (" a", "`a`")],
     ],
 )
 def test_a_token_is_written_letter_by_letter(text: str, written: str | None) -> None:
     assert token(text) == written or (written is None and len(token(text)) < 30)
 
 
-@pytest.mark.parametrize("text", ["it", "``", "`", "##ed", " a", "a`b"])
+@pytest.mark.parametrize("text", ["it", "``", "`", "##ed", "a`b"])
 def test_tokens_of_a_sentence_stand_in_quotation_marks_where_nothing_reads_markdown(text: str) -> None:
     assert quoted(f"Layer 1: {token(text)} gives {token('on')} half.") == f"Layer 1: ‘{text}’ gives ‘on’ half."
+
+
+@pytest.mark.parametrize(
+    "text", ["cat", " cat", " café", "\n", "\n\n", " ", "猫", " “", "don't", "ß", " naïve.", "🙂", " Ω"]
+)
+def test_bytes_that_stand_as_letters_are_read(text: str) -> None:
+    """The alphabet of the tokenizers library writes bytes as letters; a reader sees the text, its spaces and breaks."""
+    (piece,) = ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str(text)
+    assert (piece[0] == text) == (text in ("cat", "don't"))
+    seen = text.replace("\n", "↵")
+    assert token_name(piece[0]) == seen.replace(" ", "␣")
+    assert token_name(token_name(piece[0])) == token_name(piece[0])
+
+
+@pytest.mark.parametrize(
+    "text", ["cat", "##s", "[CLS]", "był", "się", "Čech", "ĉu", "čas", "éa", "Łódź", "<|im_start|>", "猫"]
+)
+def test_a_token_of_letters_stays_as_it_is(text: str) -> None:
+    """Letters of Polish, Czech or Esperanto would be bytes too, but of no text."""
+    assert token_name(text) == text
+
+
+def test_bytes_of_a_part_of_a_letter_stay_behind_the_space() -> None:
+    assert token_name("ĠâĢ") == "␣âĢ"
 
 
 def test_tokens_that_repeat_are_counted() -> None:

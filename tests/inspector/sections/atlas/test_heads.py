@@ -16,6 +16,7 @@ import models
 from inspector import atlas
 from inspector.atlas import library, measures
 from inspector.atlas.measures import NAMES
+from inspector.atlas.reading.distribution import distribution
 from inspector.plots.atlas import units
 from inspector.sections import registry
 from inspector.sections.atlas import card, colour, heads
@@ -133,6 +134,32 @@ def test_no_number_is_offered_that_no_head_of_the_stream_has() -> None:
 def test_a_sentence_without_a_number_of_the_head_says_so() -> None:
     told = words.opening("layer 0, head 0", measures.find("self"), math.nan, most=("layer 1, head 2", 0.5), first=False)
     assert told == "Layer 0, head 0 has no text with this number; layer 1, head 2 has most, 50 %."
+
+
+@pytest.mark.parametrize("model", ["minilm", "mini-bert", "mini-gpt"])
+def test_two_shares_of_a_head_are_more_than_all_only_where_the_sentence_says_what_both_count(model: str) -> None:
+    """The second token's previous token is the first: a head that rests on the first gives to both."""
+    opened = subject_of(model).atlas
+    sentences = [card.mostly(opened, place) for place in range(len(opened.heads))]
+    shares = [re.findall(r"(\d+) % (?:of its weight )?to", re.sub(r"\(.*?\)", "", text)) for text in sentences]
+    pairs = [(*map(int, pair), text) for pair, text in zip(shares, sentences, strict=True) if len(pair) == 2]
+    assert pairs
+    for most, beside, text in pairs:
+        assert most <= 95, text  # else what is left is less than a share that is told
+        assert most + beside <= 100 or "which for" in text
+
+
+def test_a_share_that_is_counted_twice_is_told_as_such(subject: Subject) -> None:
+    """Five tokens give all to the first: the second gives it to the token before, a quarter of those that have one."""
+    weights = np.eye(5)[[0] * 5]
+    assert weights[np.arange(1, 5), np.arange(4)].mean() == 0.25  # over the queries that have a token before
+    most, beside = (
+        replace(distribution(subject.atlas, name, 0), mean=mean) for name, mean in (("first", 0.9), ("previous", 0.25))
+    )
+    told = words.head(name="layer 1, head 2", texts=9, most=most, beside=beside, spread=0.1)
+    assert "25 % to the previous token, which for the second token is the first." in told
+    told = words.head(name="layer 1, head 2", texts=9, most=replace(most, mean=0.98), beside=beside, spread=0.1)
+    assert "previous" not in told  # 2 % are left for other keys
 
 
 def test_words_choose_a_number_and_the_head_that_does_most_of_it(subject: Subject) -> None:

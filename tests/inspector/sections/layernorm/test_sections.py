@@ -107,10 +107,18 @@ def test_for_and_against_batch_norm_on_a_ragged_batch() -> None:
 
 def test_the_residual_in_words_follows_the_numbers() -> None:
     table = normalization.through_depth(initialisation="torch")
-    vanishing, collapse, _ = words.residual(**depth.ends(table).to_dict())
+    alike = depth.alike(table)
+    vanishing, collapse, _ = words.residual(**depth.ends(table).to_dict(), alike=alike)
     assert "the gradient vanishes when there is no residual" in vanishing
     assert "with it, it arrives" in vanishing
-    assert "tokens become one" in collapse
+    for stack in ("post-norm, no residual", "post-norm", "pre-norm"):
+        cosines = table[(table["stack"] == stack) & (table["layer"] >= 0)].sort_values("layer")["cosine"].tolist()
+        assert alike[stack] == next((layer for layer, cosine in enumerate(cosines) if cosine > 0.999), None)
+    first, later = alike["post-norm, no residual"], alike["post-norm"]
+    assert first is not None
+    after = "are one after the first layer" if first == 0 else f"become one after layer {first}"
+    assert f"the tokens of a text {after}. With the residual they " in collapse
+    assert later is None or later > first  # the residual keeps them apart for longer
 
 
 def test_medians_and_stacks_are_drawn_as_the_tables_hold_them() -> None:

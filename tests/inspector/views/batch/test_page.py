@@ -81,7 +81,7 @@ def test_what_cannot_be_is_said_and_the_texts_stay() -> None:
     turned(turned(app, "Lab"), "Batch")
     assert app.text_area(key="texts").value == "好。\n狗叫了。"
     header, values = message(app, "matrix")
-    assert header["panels"][0]["columns"][:3] == ["[CLS]", "▁", "<0xE5>"]  # a tokenizer with bytes knows every letter
+    assert header["panels"][0]["columns"][:3] == ["[CLS]", "␣", "<0xE5>"]  # a tokenizer with bytes knows every letter
     assert np.isfinite(values).all()
 
 

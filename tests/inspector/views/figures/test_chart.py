@@ -59,5 +59,5 @@ def test_its_menu_holds_files_lines_and_a_slide_and_closes_before_the_slide_open
     assert not at.exception
     assert not at.get("download_button")  # the menu, which would lie over the slide, is closed
     small, large = (json.loads(chart.proto.spec) for chart in at.get("plotly_chart"))
-    assert large["layout"]["title"]["text"] == "A and B while they learn"
+    assert large["layout"]["title"]["text"] == "Loss"  # as the heading over the chart says
     assert large["data"][0]["y"] == small["data"][0]["y"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable
 
 import numpy as np
@@ -19,7 +20,7 @@ from tests.inspector.components.messages import unpack
 from tests.inspector.views.page import with_menus
 
 
-def page() -> None:
+def page(**over: str) -> None:
     import numpy as np
 
     from inspector.views.figures import matrix
@@ -27,7 +28,7 @@ def page() -> None:
     values = np.array([[0.25, 0.5], [0.125, 1.0]])
     look = {"row_title": "query", "column_title": "key", "name": "m", "key": "m"}
     panel = matrix.Panel(values, rows=("a", "=b"), columns=("c", "d"), title="One head")
-    matrix.show(panel, python="weights = 1", **look)
+    matrix.show(panel, python="weights = 1", **look, **over)
 
 
 def test_a_page_sends_the_values_and_offers_files_lines_and_a_slide() -> None:
@@ -43,6 +44,22 @@ def test_a_page_sends_the_values_and_offers_files_lines_and_a_slide() -> None:
     assert not at.exception
     (screen,) = (part for part in at.get("bidi_component") if part.proto.component_name == "headlight_slide")
     assert "<svg" in screen.proto.json
+
+
+@pytest.mark.parametrize(
+    ("over", "title"),
+    [
+        ({"heading": "Weights of `the`"}, "Weights of ‘the’"),
+        ({"sentence": "**Attention to the source**: more."}, "Attention to the source"),
+        ({"sentence": "No title."}, "One head"),
+    ],
+    ids=str,
+)
+def test_a_slide_has_the_title_that_stands_over_the_figure(over: dict[str, str], title: str) -> None:
+    at = with_menus(AppTest.from_function(page, default_timeout=60, kwargs=over).run())
+    next(button for button in at.button if button.label == "Slide").click().run()
+    (screen,) = (part for part in at.get("bidi_component") if part.proto.component_name == "headlight_slide")
+    assert f">{title}</text>" in json.loads(screen.proto.json)["svg"]
 
 
 def test_a_picture_is_as_dark_as_the_page_that_offers_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import models
 from inspector import generating, record
 from inspector.generating import beams
 from inspector.generating.steps import least_sure
-from inspector.text import quantity
+from inspector.text import quantity, token_name
 from inspector.views.shell import player
 from models import LoadedModel
 from tests.closeness import assert_close
@@ -43,9 +43,10 @@ def section(app: AppTest, title: str) -> AppTest:
 
 
 def text_so_far(app: AppTest) -> dict[str, Any]:
-    return json.loads(
-        next(e.proto for e in app.get("bidi_component") if e.proto.component_name.endswith("written")).json
-    )
+    """Give what the text and the row of its tokens were sent."""
+    sent = [e.proto for e in app.get("bidi_component") if e.proto.component_name.endswith("written")]
+    text, tokens = (json.loads(proto.json) for proto in sent)
+    return text | tokens
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def test_the_first_view_is_the_step_of_which_the_model_was_least_sure(made: gene
     shown = text_so_far(app)
     assert shown["text"] == made.texts[step - 1]
     assert shown["text"] + shown["rest"] == made.texts[-1]
-    assert shown["tokens"] == [step.chosen.token for step in made.steps]
+    assert shown["tokens"] == [token_name(step.chosen.token) for step in made.steps]
     assert sentence(app).startswith(f"At step {step} the model ")
     assert f"Step {step} of {len(made.steps)}" in said(app)
     assert "ms" not in said(app).split()  # a time measured once says nothing
@@ -244,7 +245,7 @@ def test_a_sampled_text_is_in_the_link(translator: LoadedModel) -> None:
     assert not app.exception
     how = generating.Decoding(True, temperature=1.5, top_k=20, top_p=0.9, seed=7)
     made = generating.write(translator, TEXT, how=how, new_tokens=12)
-    assert text_so_far(app)["tokens"] == [step.chosen.token for step in made.steps]
+    assert text_so_far(app)["tokens"] == [token_name(step.chosen.token) for step in made.steps]
 
 
 def test_one_token_and_six_beams() -> None:

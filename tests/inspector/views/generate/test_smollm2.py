@@ -14,17 +14,17 @@ from tests.inspector.views.page import opened, pressed, said, section_opened, se
 
 
 def text_so_far(app: AppTest) -> dict[str, Any]:
-    """Give what the row of tokens was sent."""
+    """Give what the text and the row of its tokens were sent."""
     assert not app.exception
     assert not app.error
-    row = next(e.proto for e in app.get("bidi_component") if e.proto.component_name.endswith("written"))
-    sent: dict[str, Any] = json.loads(row.json)
-    return sent
+    sent = [e.proto for e in app.get("bidi_component") if e.proto.component_name.endswith("written")]
+    text, tokens = (json.loads(proto.json) for proto in sent)
+    return {**text, **tokens}
 
 
 def test_it_writes_paris(smollm2_installed: None) -> None:
     app = opened("Generate", model="smollm2", text="The capital of France is", new_tokens="6")
-    assert text_so_far(app)["tokens"][0] == "ĠParis"
+    assert text_so_far(app)["tokens"][0] == "␣Paris"
     assert "It is right about what is often written" in said(app)
 
 
@@ -51,7 +51,7 @@ def test_a_question_becomes_a_dialogue(smollm2_installed: None) -> None:
 def test_it_stands_in_where_it_is_installed(smollm2_installed: None) -> None:
     app = opened("Generate", new_tokens="4")
     assert "**MiniLM** does not write, so you see **SmolLM2**, on its own example." in said(app)
-    assert text_so_far(app)["tokens"][0] == "ĠItaly"
+    assert text_so_far(app)["tokens"][0] == "␣Italy"
     app.session_state["reads"] = True  # a part that is asked once it is open
     turned(app, "Time")
     section_opened(app, "Teacher forcing")

@@ -116,7 +116,7 @@ def test_numbers_of_the_page_are_those_of_the_files(folder: Path) -> None:
     last = (folder / "metrics.csv").read_text(encoding="utf-8").splitlines()[-1].split(",")
     (now, first), (end, final) = messages(app, "head")
     assert (now["layer"], now["title"]) == (1, f"Layer 1, head {now['head']} at step 0")
-    assert now["keys"][:3] == ["[CLS]", "▁I", "▁bought"]
+    assert now["keys"][:3] == ["[CLS]", "␣I", "␣bought"]
     for sent, step in ((first, "0"), (final, last[0])):
         np.testing.assert_array_equal(sent, tensors[f"{step}/1.cross.1"][now["head"]].astype(np.float32).ravel())
     assert now["vmax"] == end["vmax"] == max(first.max(), final.max())
