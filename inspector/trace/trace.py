@@ -184,8 +184,9 @@ class Trace:
 
     @cached_property
     def streams(self) -> tuple[str, ...]:
-        """The streams that attend, in the order of their first calls."""
-        return tuple(dict.fromkeys(site.stream for site in self.sites))
+        """The streams whose tokens are mixed, in the order of their first calls."""
+        mixed = (site.stream for site in self.mixer_sites)
+        return tuple(dict.fromkeys([*(site.stream for site in self.sites), *mixed]))
 
     def sites_of(self, stream: str) -> tuple[AttentionSite, ...]:
         """All attention calls of a stream, in the order in which the model made them."""
@@ -357,6 +358,8 @@ class Trace:
 
 
 def _no_layer(layer: int, stream: str, attend: list[int]) -> str:
+    if not attend:
+        return f"layer {layer} has no attention, nor has any layer of {stream}"
     if attend == list(range(len(attend))):
         return f"layer {layer} is out of range: {stream} has layers 0 to {attend[-1]}"
     return f"layer {layer} has no attention: in {stream}, {layers_in_words(attend)}"

@@ -82,10 +82,20 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
         most = probe.TextLimits(limits.characters, loaded_models.tokens_allowed(model), limits.capture_bytes)
         told = failures.told(wording.READING, instead=wording.TEXT_IS_KEPT)
         with told, progress.layers(wording.READING) as on_progress:
-            return probe.record(loaded, text, text_pair=text_pair, target=target, limits=most, on_progress=on_progress)
+            trace = probe.record(loaded, text, text_pair=text_pair, target=target, limits=most, on_progress=on_progress)
+        return _with_attention(trace)
 
     key = ("trace", model, loaded_models.version(model), text, text_pair, target)
     return Inspected(caching.cached(key, make), model)
+
+
+def _with_attention(trace: Trace) -> Trace:
+    """Return the trace; ValueError for a model without softmax attention, whose maps no page shows."""
+    if not trace.sites:
+        raise ValueError(
+            wording.no_softmax(trace.model, layer=trace.mixer_sites[0].layer, kind=trace.mixer_sites[0].kind)
+        )
+    return trace
 
 
 def exactness(inspected: Inspected) -> Exactness:
@@ -234,6 +244,7 @@ def _opened(upload: UploadedFile) -> Inspected:
     name = formatting.shortened(upload.name)  # of a stranger's choice: never a path of ours
     limits = model_shelf.limits()
     trace = caching.cached(("file", upload.file_id), lambda: file.read(upload, name=name, limits=limits))
+    _with_attention(trace)
     return Inspected(trace, trace.model if trace.model in available_models.ids() else None)
 
 

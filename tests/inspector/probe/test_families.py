@@ -91,8 +91,8 @@ NOT_FUSED = {
     *("flint", "gemma2", "gpt_oss", "granite_swa", "granitemoe_swa", "inkling2_text", "mimo_v2_flash"),
     *("switch_transformers", "t5gemma", "vaultgemma"),
 }
-# What stands before the attention mixes padding into these models' texts: neighbours' embeddings, a recurrence.
-READS_PADDING = {"mobilebert": ("left", "right"), "recurrent_gemma": ("left",)}
+# What stands before the attention mixes padding into this model's texts: neighbours' embeddings.
+READS_PADDING = {"mobilebert": ("left", "right")}
 EQUAL = 8  # tokens of a text of one token
 GLOBAL_TOKENS = 3  # of Pegasus-X
 NOT_OF_THE_STREAM = re.compile("(q|k|query|key|q_a|kv_a|dt|b|c)_(layer)?norm|NoNorm|groupnorm")
@@ -428,6 +428,10 @@ def test_half_precision_is_no_false_alarm(parity: Parity, dtype: str, tmp_path: 
 def test_padding_is_no_false_alarm(parity: Parity, padding: PaddingSide) -> None:
     if parity.loaded.backend == "eager output" or parity.loaded.shape == "encoder-decoder":
         return
+    if (parity.family.name, padding) == ("recurrent_gemma", "left"):  # which reads it as text
+        with pytest.raises(ValueError, match="reads the padding before a text as text"):
+            record_batch(parity.loaded, ["the cat sat", TEXT], padding=padding)
+        return
     for trace in record_batch(parity.loaded, ["the cat sat", TEXT], padding=padding):
         held = hold(parity.loaded, trace)
         apart = padding in READS_PADDING.get(parity.family.name, ()) and trace.text != TEXT
@@ -585,7 +589,26 @@ def test_a_trace_is_saved_and_opened(parity: Parity, tmp_path: Path) -> None:
         np.testing.assert_array_equal(again.scores(**where), trace.scores(**where))
 
 
-@pytest.mark.parametrize("family", [*REFUSED, *WITHOUT_SOFTMAX], ids=lambda family: family.name)
+@pytest.mark.parametrize("family", WITHOUT_SOFTMAX, ids=lambda family: family.name)
+def test_layers_without_softmax_have_maps_and_the_output_is_that_of_transformers(
+    family: Family, tmp_path: Path, measured: dict[str, Row]
+) -> None:
+    save(family, tmp_path)
+    loaded = models.load(tmp_path)
+    trace = record_as_given(loaded)
+    ids = torch.tensor([trace.encoding.ids])
+    segments = {"token_type_ids": torch.tensor([trace.encoding.segments])} if loaded.shape == "encoder" else {}
+    with torch.no_grad():
+        expected = reference(tmp_path)(input_ids=ids, **segments, output_hidden_states=True)
+    assert_close(trace.output, expected.hidden_states[-1][0].numpy(), relative=1e-6)
+    assert_close(loaded.predict(trace.hidden[None]), expected.logits, relative=1e-6)
+    assert not trace.sites
+    assert {site.layer for site in trace.mixer_sites} == {state.layer for state in trace.states} - {-1}
+    assert exactness.check(trace, expected_layers=loaded.layers, second=hold(loaded, trace)).holds
+    measured[family.name] = Row.mixed(family, loaded, trace)
+
+
+@pytest.mark.parametrize("family", REFUSED, ids=lambda family: family.name)
 def test_what_cannot_be_captured_is_refused_with_its_reason(
     family: Family, tmp_path: Path, measured: dict[str, Row]
 ) -> None:
