@@ -98,7 +98,11 @@ class _Run:
 
 @dataclass
 class _Watched:
-    """What the hooks saw in one forward. given: of the modules that tell the choices, until their block is done."""
+    """Everything that the hooks saw in one forward.
+
+    given: what the modules that tell the choices took and gave, and in which layer, until their block is done. beside:
+    modules beside a block, with what they took and gave. again: the block is run again, and nothing is noted.
+    """
 
     loaded: LoadedModel
     trace: Trace
