@@ -59,7 +59,7 @@ def by_layer(routing: Routing, *, stream: str) -> pd.DataFrame:
     """Measure the routers of a stream, a row each.
 
     Columns: layer; experts, N; chosen, how many experts a token goes through, mean over tokens; used, how many experts
-    any token goes through; bits, the entropy of the load (the share of all choices that is an expert's), and most,
+    any token goes through; bits, the entropy (Shannon 1948) of the load (an expert's share of all choices), and most,
     log2 N, its value where the load is even; token_bits, the entropy of a token's weights, mean over the tokens that
     have an expert, at most log2 of how many they have; shared, as `shared_share`; off, as in `RouterRecord`.
     """

@@ -56,13 +56,19 @@ def places_of_experts(network: nn.Module) -> list[ExpertsPlace]:
             router = getattr(block, "router", None)
             takes = len(inspect.signature(type(module).forward).parameters) - 1
             scaled = takes == 1 and isinstance(router, nn.Module)
-            way: Way = "arguments" if takes == 3 else "scaled" if scaled else "unknown"
+            way: Way = "arguments" if takes == 3 and _count(module) else "scaled" if scaled else "unknown"
             chooser = router if scaled and isinstance(router, nn.Module) else module
             places.append(ExpertsPlace(owner, block, way, chooser, module, _beside(modules, owner)))
         elif name.endswith("TopKGating") and hasattr(block, "output_linear"):
             way = "attention" if hasattr(block, "reduce") else "sorted"
             places.append(ExpertsPlace(owner, block, way, module, None, ()))
     return places
+
+
+def _count(experts: nn.Module) -> int:
+    """Return how many experts a module has, those that hand a token on as it is among them; 0 where it does not say."""
+    counts = (getattr(experts, name, None) for name in ("total_experts", "num_experts", "n_routed_experts"))
+    return next((count for count in counts if isinstance(count, int)), 0)
 
 
 def _beside(modules: Mapping[str, nn.Module], block: str) -> tuple[nn.Module, ...]:
@@ -129,11 +135,7 @@ class GivenChoices:
         """Read the arguments of the experts' module: tokens, chosen experts and weights."""
         assert place.experts is not None
         tokens, index, weights = given
-        count = next(
-            value
-            for name in ("total_experts", "num_experts", "n_routed_experts")
-            if isinstance(value := getattr(place.experts, name, None), int)
-        )
+        count = _count(place.experts)
         one_hot = index.dim() == 3
         chosen = index.argmax(dim=-1) if one_hot else index
         if one_hot:

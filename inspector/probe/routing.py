@@ -98,7 +98,11 @@ class _Run:
 
 @dataclass
 class _Watched:
-    """What the hooks saw in one forward. given: of the modules that tell the choices, until their block is done."""
+    """Everything that the hooks saw in one forward.
+
+    given: what the modules that tell the choices took and gave, and in which layer, until their block is done. beside:
+    modules beside a block, with what they took and gave. again: the block is run again, and nothing is noted.
+    """
 
     loaded: LoadedModel
     trace: Trace
@@ -149,18 +153,20 @@ def _install(network: nn.Module) -> None:
 
 @dataclass(frozen=True)
 class _Hook:
+    """Hooks on the modules of one mixture of experts."""
+
     place: ExpertsPlace
 
     def refuses(self, module: nn.Module, inputs: Any, output: Any) -> None:
         watched = _watched.get()
         if watched is not None:
             reason = OF_ATTENTION if self.place.way == "attention" else OTHER_ARGUMENTS
-            watched.refused.append((self._stream(watched), running_layer() or 0, reason))
+            watched.refused.append((self._stream(watched), self._layer(), reason))
 
     def chooses(self, module: nn.Module, args: tuple[Any, ...], named: Mapping[str, Any], output: Any) -> None:
         watched = _watched.get()
         if watched is not None and not watched.again:
-            watched.given[id(self.place)] = (arguments(module, args, named), output, running_layer() or 0)
+            watched.given[id(self.place)] = (arguments(module, args, named), output, self._layer())
 
     def shortens(self, module: nn.Module, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         if module is self.place.experts and _watched.get() is not None:
@@ -187,6 +193,12 @@ class _Hook:
                 self._record(watched, call, rows_of(output), entered=arguments(block, args, named)[0], layer=layer)
         finally:
             watched.again = False
+
+    def _layer(self) -> int:
+        layer = running_layer()
+        if layer is None:
+            raise ValueError(f"the experts of {self.place.path} run outside of the model's layers, and are not shown")
+        return layer
 
     def _stream(self, watched: _Watched) -> str:
         return stream_of(self.place.path, watched.loaded.shape)

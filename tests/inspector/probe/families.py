@@ -103,6 +103,7 @@ _PER_LAYER = {"hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 30
 _ROTATED = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2]}
 _SECTIONS = {"rope_parameters": _ROTATED}
 _WIDE = {"rope_parameters": {**_ROTATED, "partial_rotary_factor": 0.5}, "head_dim": 16}
+_SPARSE = {"num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1}  # layers with experts
 _STARTED = {"decoder_start_token_id": 0}  # T5's configuration has no such name by itself
 _UNLIMITED = dict.fromkeys(("max_position_embeddings", "n_positions", "hidden_dim"))
 
@@ -448,7 +449,7 @@ ENCODER_DECODERS = (
     Family("t5", BUCKETS, _STARTED),
     Family("mt5", BUCKETS, {"feed_forward_proj": "gated-gelu", **_STARTED}),
     Family("umt5", BUCKETS, _STARTED, note="buckets of every layer's own"),
-    Family("switch_transformers", BUCKETS, _STARTED, note="experts"),
+    Family("switch_transformers", BUCKETS, {**_STARTED, **_SPARSE, "expert_capacity": 8}, note="experts"),
     Family("bart", LEARNED),
     Family("mbart", LEARNED),
     Family("plbart", LEARNED),
@@ -472,7 +473,12 @@ ENCODER_DECODERS = (
         note="its encoder in blocks and to global tokens, whose own maps are not shown",
     ),
     Family("m2m_100", SINUSOIDAL),
-    Family("nllb-moe", SINUSOIDAL, note="experts"),
+    Family(
+        "nllb-moe",
+        SINUSOIDAL,
+        {"encoder_sparse_step": 2, "decoder_sparse_step": 2},
+        note="experts; transformers takes the 0 and 1 of its router's mask for their numbers, and runs no others",
+    ),
     Family("blenderbot", LEARNED),
     Family("blenderbot-small", LEARNED),
     Family(

@@ -266,7 +266,9 @@ def ffns_of(blocks: Blocks, routing: Routing) -> str:
     """
     shown = dict.fromkeys(f"{ffn.activation}{', gated' if ffn.gate else ''}" for ffn in blocks.ffns)
     reasons = Counter({MANY: "experts", OTHER: "not seen"}[reason] for _, _, reason in blocks.refused)
-    words = dict.fromkeys(f"{router.chosen.shape[1]} of {router.experts} experts" for router in routing.layers)
+    words = dict.fromkeys(
+        f"{(router.matrix() != 0).sum(axis=1).max()} of {router.experts} experts" for router in routing.layers
+    )
     if words and len(routing.layers) == reasons["experts"]:
         reasons = Counter({" or ".join(words) if reason == "experts" else reason: n for reason, n in reasons.items()})
     return "; ".join([*shown, *(f"{reason} in {_layers(count)}" for reason, count in reasons.items())])
@@ -332,8 +334,8 @@ def columns(rows: Iterable[Row]) -> str:
         (
             "FFN",
             f"{len(rows) - of_experts - unseen - ffns.count('–')}, that of every layer",
-            f"experts in {of_experts}, in {routed} of them every layer's, run one at a time, sum up to what it gives; in "
-            f"{unseen} some are not seen; no layer is told in {ffns.count('–')}",
+            f"experts in {of_experts}: run one at a time they sum up to what every layer gives in {routed} of these; "
+            f"in {unseen} some FFNs are not seen; no layer is told in {ffns.count('–')}",
         ),
         ("block", f"{followed} followed", f"refused in {len(rows) - followed}, each with its reason"),
         ("residual stream", str(exact), f"refused in {len(left_out)}: {', '.join(left_out)}"),

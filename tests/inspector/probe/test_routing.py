@@ -24,8 +24,6 @@ from tests.inspector.probe.models_table import read_rows
 TEXT, TARGET = "the cat sat on the log because it was tired", "the log sat on it"
 # Sizes with which the tiny model of a family has experts, where that of docs/models.md has none.
 WITH_EXPERTS = {
-    "switch_transformers": {"num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1, "expert_capacity": 8},
-    "nllb-moe": {"encoder_sparse_step": 1, "decoder_sparse_step": 1},
     "nemotron_h": {"layers_block_type": ["attention", "moe"], "moe_latent_size": 16},
     "gemma4_text": {"enable_moe_block": True, "moe_intermediate_size": 16, "top_k_experts": 2},
 }
@@ -117,7 +115,7 @@ def test_every_choice_is_what_the_experts_were_given_and_their_sum_what_the_laye
 
 
 def shared_by_transformers(network: nn.Module, trace: inspector.Trace, *, ends: tuple[str, ...]) -> list[torch.Tensor]:
-    """What modules whose path ends so gave, in call order: [Q, D] or [Q, 1]."""
+    """Collect what modules whose path ends so gave, in call order: [Q, D] or [Q, 1]."""
     outputs: list[torch.Tensor] = []
     for path, module in network.named_modules():
         if path.endswith(ends):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -151,3 +152,16 @@ def test_a_saved_trace_opens_with_the_models_layers(folder: Path, tmp_path: Path
     uploaded(app, content)
     assert not app.exception
     assert messages(app, "grid")[0][0]["names"] == ["layer 1", "layer 3"]
+
+
+def test_experts_of_a_hybrid_are_shown_though_its_blocks_are_not_followed(folder: Path) -> None:
+    app = opened(folder / "hybrid", "Block", section="Experts", layer="2", token="5", routed_text="the dog sat")
+    assert re.search(r"In layer 2, expert \d takes most tokens: \d+ %\. An even load would give each", said(app))
+    assert re.search(r"In layer 2, the 2nd `the` and `the` of the other text have \d of 2 experts in common", said(app))
+    header, numbers = messages(app, "matrix")[0]
+    trace = recorded(folder / "hybrid")
+    router = inspector.record_routing(models.load(folder / "hybrid"), trace).layer("decoder", 2)
+    assert (numbers.reshape(router.experts, len(trace.tokens)) == router.matrix().T).all()
+    assert header["titles"] == {"row": "expert", "column": "token"}
+    without = opened(folder / "twice", "Block", section="Experts")
+    assert "No layer of this model chooses among experts" in said(without)
