@@ -42,11 +42,12 @@ _MEASURED = {**_SHARES, **_TARGETS}
 class Role:
     """A description of a whole head by a number.
 
-    kind: a label of `heads.label`; or "punctuation", "one key" (a key of the text that takes GATHERS of all weight), "one token" (all its copies together do),
-    "alone" (every query sees one key), "random" (the model is known to have random weights), "chance" (no query gives a
-    key more than random weights would, see `inspector.chance`). Where no such thing stands out, `leads` is False: the
-    kind is then "points" (between two texts: each query has a key of its own), or the largest share of [SEP], [CLS],
-    first, previous, next and self, which reaches no threshold or rests on fewer than FEWEST queries.
+    kind: a label of `heads.label`; or "punctuation", "one key" (a key of the text that takes GATHERS of all weight),
+    "one token" (a token whose places together do), "alone" (every query sees one key), "random" (the model is known
+    to have random weights), "chance" (no query gives a key more than random weights would, see `inspector.chance`).
+    Where no such thing stands out, `leads` is False: the kind is then "points" (between two texts: each query has a
+    key of its own), or the largest share of [SEP], [CLS], first, previous, next and self, which reaches no threshold
+    or rests on fewer than FEWEST queries.
     share: 0..1 of the weight; of "random" and "chance" the largest; of "broad" e^H, the keys that even attention of the
     mean entropy would have; of "points" the mean largest weight of a query.
     tokens: the tokens that the kind is about, each once. key: the key of "first" and "one key". keys: of "broad" how

@@ -244,7 +244,7 @@ PATTERNS = {
 
 
 def shown(trace: Trace, site: AttentionSite, *, copy: bool = False) -> bool:
-    """Whether three tokens at least, of two tokens or words, have another place of theirs (copy), or their word's."""
+    """True where three tokens at least, of two names or words, come again (copy), or are pieces of one word."""
     text, causal = trace.read_by(site.stream), site.stream == "decoder"
     having = []
     for i, (name, word, known) in enumerate(zip(text.tokens, text.words, text.known, strict=True)):
