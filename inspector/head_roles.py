@@ -42,11 +42,12 @@ _MEASURED = {**_SHARES, **_TARGETS}
 class Role:
     """A description of a whole head by a number.
 
-    kind: a label of `heads.label`; or "punctuation", "one key" (a token of the text that takes GATHERS of all weight),
-    "alone" (every query sees one key), "random" (the model is known to have random weights), "chance" (no query gives a
-    key more than random weights would, see `inspector.chance`). Where no such thing stands out, `leads` is False: the
-    kind is then "points" (between two texts: each query has a key of its own), or the largest share of [SEP], [CLS],
-    first, previous, next and self, which reaches no threshold or rests on fewer than FEWEST queries.
+    kind: a label of `heads.label`; or "punctuation", "one key" (a key of the text that takes GATHERS of all weight),
+    "one token" (a token whose places together do), "alone" (every query sees one key), "random" (the model is known
+    to have random weights), "chance" (no query gives a key more than random weights would, see `inspector.chance`).
+    Where no such thing stands out, `leads` is False: the kind is then "points" (between two texts: each query has a
+    key of its own), or the largest share of [SEP], [CLS], first, previous, next and self, which reaches no threshold
+    or rests on fewer than FEWEST queries.
     share: 0..1 of the weight; of "random" and "chance" the largest; of "broad" e^H, the keys that even attention of the
     mean entropy would have; of "points" the mean largest weight of a query.
     tokens: the tokens that the kind is about, each once. key: the key of "first" and "one key". keys: of "broad" how
@@ -239,6 +240,11 @@ def _role(row: pd.Series, label: str, site: AttentionSite, map_: _Map | None, sp
         if shares.max() > max(GATHERS, TIMES_EVEN / count):
             at = int(shares.argmax())
             return Role("one key", float(shares.max()), key=named(site.keys, at), at=at)
+        copies = {name: [at for at, key in enumerate(site.keys) if key == name] for name in dict.fromkeys(site.keys)}
+        name = max(copies, key=lambda name: float(shares[copies[name]].sum()))
+        share = float(shares[copies[name]].sum())
+        if share > max(GATHERS, TIMES_EVEN * len(copies[name]) / count):
+            return Role("one token", share, (name,))
         different, largest = len(set(map_.peaks)), float(np.mean(map_.largest))
         if site.stream == "cross" and largest > POINTS and 2 * different >= len(map_.peaks) > 1:
             return Role("points", largest, keys=different, leads=False)

@@ -322,7 +322,7 @@ def test_hostile_tokens_are_text(tab, width):
     assert tab.locator("#root :is(img, b, script, a, code)").count() == 0
     assert tab.locator(".head-title").inner_text() == "<b>title</b>"
     labels = tab.locator(".left .label").evaluate_all("(all) => all.map((one) => one.textContent)")
-    shown = {"": "(empty)", "\u202eevil": "U+202Eevil", "a\u200bb": "aU+200Bb", "\n": "U+000A"}
+    shown = {"": "(empty)", "\u202eevil": "U+202Eevil", "a\u200bb": "aU+200Bb", "\n": "↵"}
     assert labels == [shown.get(token, token) for token in TOKENS]
     assert tab.locator(".left .label .mark", has_text="##").count() == 1
     assert tab.evaluate("document.documentElement.scrollWidth") <= width + 40

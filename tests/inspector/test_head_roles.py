@@ -142,6 +142,11 @@ KINDS = {
         "within the word",
     ),
     "punctuation": (rows_to(2, 4, 2, 4, 2, 4, 2, size=7, share=0.9), "[CLS] a , b . c [SEP]", "looks at punctuation"),
+    "one token": (
+        rows_to(2, 2, 2, 5, 5, 5, 5, 2, size=8, share=0.8),
+        "[CLS] the ↵ saw a ↵ dog [SEP]",
+        "rests on every `↵`: 85 % of its attention goes there",
+    ),
     "one key": (rows_to(2, size=7, share=0.7), SEVEN, "rests on `cat`: three quarters of its attention goes there"),
 }
 

@@ -8,7 +8,13 @@ const PAUSE = 300; // milliseconds without another change before one is reported
 const MOST = 10; // lines for each query
 
 const KINDS = { "": "strongest that fit", top: "strongest of each query", above: "above a threshold" };
-const DIRECTIONS = { "": "all", ab: "A to B", ba: "B to A", a: "within A", b: "within B" };
+const DIRECTIONS = {
+  "": "all",
+  ab: "first to second",
+  ba: "second to first",
+  a: "within the first",
+  b: "within the second",
+};
 
 export class Toolbar {
   /** `change(options)` at once on every change, `report(options)` when they have settled; step(-1 | 1) for the head

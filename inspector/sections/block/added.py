@@ -12,7 +12,7 @@ from inspector.plots.chart import Chart
 from inspector.sections.block import inside
 from inspector.sections.picks import Token
 from inspector.sections.section import Block, Figure, Mark, Note, Row, Section, Sentence, Table
-from inspector.text import plain
+from inspector.text import Named, named, plain
 from inspector.wording import block as words
 from models.cards import WRITERS
 
@@ -94,7 +94,7 @@ def _moved(subject: Subject, *, token: int, code: str) -> Iterator[Block]:
         words.MOVES_ALT,
         code,
         table,
-        sentence=moved(table, token=subject.tokens[token]),
+        sentence=moved(table, token=named(subject.tokens, token)),
         note=words.LENS,
     )
 
@@ -121,7 +121,7 @@ def larger(table: pd.DataFrame) -> str:
     )
 
 
-def moved(table: pd.DataFrame, *, token: str) -> str:
+def moved(table: pd.DataFrame, *, token: Named) -> str:
     """Say which sublayer raised the final prediction at a token most, and since when it is the likeliest.
 
     table: of `block.moved`.

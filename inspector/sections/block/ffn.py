@@ -15,7 +15,7 @@ from inspector.probe.blocks import MANY
 from inspector.sections.block import inside
 from inspector.sections.picks import Listed
 from inspector.sections.section import Block, Figure, Note, Paragraph, Row, Section, Sentence, Table
-from inspector.text import plain
+from inspector.text import named, plain
 from inspector.wording import block as words
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def answered(units: Units, busiest: pd.DataFrame, *, layer: int, tokens: Sequenc
         gated=units.gated,
         positive=units.positive / units.pairs,
         unit=int(busiest["unit"].iloc[0]),
-        token=tokens[int(busiest["first"].iloc[0])],
+        token=named(tokens, int(busiest["first"].iloc[0])),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from inspector.plots import block as draw
 from inspector.sections.block import inside
 from inspector.sections.picks import Listed, Step, Token
 from inspector.sections.section import Block, Figure, Mark, Note, Paragraph, Section, Sentence, Table
+from inspector.text import named
 from inspector.wording import block as words
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def answer(subject: Subject, *, layer: int, token: int) -> Iterator[Block]:
     adds = [number for number, step in enumerate(walk.steps, start=1) if _adds(walk, step)]
     most = max(adds, key=lambda number: walk.steps[number - 1].norm, default=1)
     about = tuple(Mark("block-way", {"step": number}) for number in (1, most, len(walk.steps)))
-    yield Sentence(passed(walk), ("residual stream", "FFN"), about)
+    yield Sentence(passed(walk, subject.tokens), ("residual stream", "FFN"), about)
     code = (
         f"{inside.code(subject)}walk = inspector.block.walk(\n    trace, blocks, loaded.network, "
         f"stream={subject.stream!r}, layer={number}, position={token}\n)\ntable = inspector.block.steps(walk)"
@@ -61,12 +62,12 @@ def _walked(subject: Subject, *, block_step: int, walk: Walk, code: str) -> Iter
     yield Paragraph(words.step(step, activation=walk.activation, cosines=walk.cosines))
 
 
-def passed(walk: Walk) -> str:
-    """Say what a layer does to one token: what its parts add, and where its norms stand."""
+def passed(walk: Walk, tokens: Sequence[str]) -> str:
+    """Say what a layer does to one of the text's tokens: what its parts add, and where its norms stand."""
     before = any(_is_pre(walk, number) for number in range(len(walk.steps)))
     after = any(step.kind == "norm" and not step.part for step in walk.steps)
     return words.passed(
-        token=walk.token,
+        token=named(tokens, walk.position),
         layer=walk.layer,
         enters=walk.steps[0].norm,
         leaves=walk.steps[-1].norm,

@@ -1,4 +1,4 @@
-"""Compare with ...: the open head beside the same head of another layer, or another of its layer, on Compare."""
+"""Compare with ...: the open head beside another, on Compare: its like in other layers, its layer, or any head."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = "compare"
 
 
 def choose(trace: Trace, sites: Sequence[AttentionSite], *, row: int, number: int) -> None:
-    """Draw the list of the heads that can stand beside the open head, each a link to the page with both.
+    """Draw the heads that can stand beside the open head, each a link to the page with both: near ones, and any.
 
     sites: of the stream; row, number: the open head's place among them.
     """
@@ -28,9 +28,32 @@ def choose(trace: Trace, sites: Sequence[AttentionSite], *, row: int, number: in
     others += [(row, head) for head in range(sites[row].heads) if head != number]
     if not others:
         return
+
+    def link_to(at: int, head: int) -> None:
+        _link(f"{names[at].capitalize()}, head {head}", [(sites[row], number), (sites[at], head)], shown=shown)
+
     with st.popover(words.COMPARE_WITH, key="compare with", on_change="rerun") as opened:
-        for at, head in others if opened.open else ():
-            _link(f"{names[at].capitalize()}, head {head}", [(sites[row], number), (sites[at], head)], shown=shown)
+        if not opened.open:
+            return
+        link_to(*_any(names, sites, row=row, number=number))
+        for at, head in others:
+            link_to(at, head)
+
+
+def _any(names: Sequence[str], sites: Sequence[AttentionSite], *, row: int, number: int) -> tuple[int, int]:
+    """Draw the choice of any layer and head, first one that is near in neither; return its row and head."""
+    rows, heads = len(sites), sites[row].heads
+    with st.container(horizontal=True, gap="small"):
+        at = st.selectbox(
+            "Layer",
+            range(rows),
+            index=(row + 1) % rows,
+            format_func=lambda at: names[at].capitalize(),
+            key=f"any row of {rows}",
+            width=150,
+        )
+        head = st.selectbox("Head", range(heads), index=(number + 1) % heads, key=f"any head of {heads}", width=110)
+        return at, head
 
 
 def _link(

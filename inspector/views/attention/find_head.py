@@ -1,4 +1,4 @@
-"""Find a head that ...: the heads of the stream by what the reader wishes for; a click on a wish opens the best."""
+"""Find a head that ...: the heads of the stream by what the reader wishes for, the best five as rows to open."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SHOWN = 5  # heads, the best first
 LINK = "link"  # the wish for which two tokens are chosen
 FROM, TO = "From", "To"
+POPOVER = "find"
 
 
 def draw(
@@ -28,7 +29,7 @@ def draw(
     on_link: Callable[[int, int], None],
     link: tuple[int, int] | None = None,
 ) -> None:
-    """A button with the wishes as chips, and below them the heads that fit best.
+    """A button with the wishes as chips, and below them the heads that fit best; it closes with the head that opens.
 
     sites: of one stream. on_open: called with row and head before the run that follows a click. on_link: called too
     where the head is to link two tokens, with the query and the key. link: the query and the key to begin with then.
@@ -56,18 +57,14 @@ def draw(
         on_open(row, head)
         if st.session_state["wish"] == LINK:
             on_link(end(FROM), end(TO))
+        st.session_state[POPOVER] = False  # it would lie over the map
 
-    def open_best() -> None:
-        if matches := fitting():
-            open_head(*opened(matches[0]))
-
-    with st.popover("Find a head that …", icon=":material/search:"):
+    with st.popover("Find a head that …", icon=":material/search:", key=POPOVER, on_change="rerun"):
         wish = st.pills(
             "Find a head that …",
             [*reading.wishes(trace, stream), LINK],
             format_func=lambda name: said.WISHES.get(name, said.LINK),
             key="wish",
-            on_change=open_best,
             label_visibility="collapsed",
         )
         if wish is None:
@@ -76,8 +73,7 @@ def draw(
         if wish == LINK:
             with st.container(horizontal=True):
                 chosen = {
-                    side: _token(side, tokens, open_best, place=places[side], key=keys[side])
-                    for side, tokens in sides.items()
+                    side: _token(side, tokens, place=places[side], key=keys[side]) for side, tokens in sides.items()
                 }
         matches = fitting()
         if wish == LINK:
@@ -97,7 +93,7 @@ def draw(
                 )
 
 
-def _token(label: str, tokens: Sequence[str], on_change: Callable[[], None], *, place: int, key: str) -> int:
+def _token(label: str, tokens: Sequence[str], *, place: int, key: str) -> int:
     """Draw a choice of one of the text's tokens; place: of the one that is chosen first."""
     chosen: int = st.selectbox(
         label,
@@ -105,6 +101,5 @@ def _token(label: str, tokens: Sequence[str], on_change: Callable[[], None], *, 
         index=place,
         format_func=lambda position: f"{position} {token_name(tokens[position])}",
         key=key,
-        on_change=on_change,
     )
     return chosen

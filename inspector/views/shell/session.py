@@ -181,6 +181,10 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: boo
         logging.getLogger(__name__).info("refused: %s", error)
         problems.show(str(error))
         st.stop()
+    if read is None and st.session_state.get("file") is not None:  # only now the file has said its model
+        from inspector.views.shell import header  # comes with torch, before which the page is drawn
+
+        header.name(wording.MODEL, wording.of_saved_trace(model=available_models.title(seen.trace.model)))
     with st.sidebar:
         recording_notes.draw(seen, checked, stands_in=read is not None and seen.model != chosen_model())
         if seen.trace.nbytes > caching.CACHE_BYTES:

@@ -385,6 +385,8 @@ def _goes(role: Role, attention: str) -> str:
 def _target(role: Role) -> str:
     if role.kind == "first" and role.key is not None:
         return f"the first token, {token(role.key.token)}"
+    if role.kind == "one token":
+        return f"every {token(role.tokens[0])}"
     return named(role.key) if role.key is not None else listed([token(text) for text in role.tokens], "or")
 
 

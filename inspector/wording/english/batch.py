@@ -176,7 +176,10 @@ def unknown(count: int, *, of: int) -> str:
 
 
 ALONE = "Each text is a batch of its own: no padding has to be masked."
-PADDING_COMPUTES = "Rows of padding are left out: they compute weights too, which nobody reads."
+PADDING_COMPUTES = (
+    "All padding is one column, its weights added up, and seen where any of it is seen. Rows of padding are left out: "
+    "they compute weights too, which nobody reads."
+)
 OWN_TRANSFORMER = "It is read by the same weights in this project's own Transformer."
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from inspector.block import LayerStep
 from inspector.sharing import HeadsSideBySide, NearestRows
-from inspector.text import number, signed
+from inspector.text import Named, number, signed
 from inspector.text import token as code
-from inspector.wording.english.phrases import count_of, listed, percent
+from inspector.wording.english.phrases import count_of, listed, named, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,7 @@ def layer(number: int) -> str:
 
 
 def passed(
-    *, token: str, layer: int, enters: float, leaves: float, added: Mapping[str, float], order: str, beside: bool
+    *, token: Named, layer: int, enters: float, leaves: float, added: Mapping[str, float], order: str, beside: bool
 ) -> str:
     """Say what a layer does to one token: which part adds most, and where its norms stand.
 
@@ -55,7 +55,9 @@ def passed(
     "pre" where the first sublayer reads a norm, "post" where a norm follows a sum, "both", or "none". beside: attention
     and FFN read the same stream and are added at once.
     """
-    told = [f"{code(token)} enters layer {layer} with length {number(enters)} and leaves it with {number(leaves)}."]
+    name = named(token)
+    begins = f"{name[0].upper()}{name[1:]} enters layer {layer}"
+    told = [f"{begins} with length {number(enters)} and leaves it with {number(leaves)}."]
     if added:
         part = max(added, key=added.__getitem__)
         name, most = PARTS[part], "most: " if len(added) > 1 else ""
@@ -212,7 +214,7 @@ def larger(*, larger: int, equal: int, layers: int) -> str:
 
 
 def moved(
-    *, token: str, guess: str, probability: float, layer: int, part: str, bits: float, known: tuple[int, str]
+    *, token: Named, guess: str, probability: float, layer: int, part: str, bits: float, known: tuple[int, str]
 ) -> str:
     """Say where the model came to its prediction at one token.
 
@@ -220,7 +222,7 @@ def moved(
     where no sublayer raised it. known: the sublayer (layer, part) after which the guess stays the likeliest.
     """
     since = "from the input on" if known[0] < 0 else f"from layer {known[0]}'s {_of(known[1])} on"
-    sentence = f"At {code(token)} the model predicts {code(guess)} ({percent(probability)}), {since}."
+    sentence = f"At {named(token)} the model predicts {code(guess)} ({percent(probability)}), {since}."
     if bits <= 0:
         return f"{sentence} No part raised it."
     by = "attention" if part == "attention" else _of(part)
@@ -302,7 +304,7 @@ def about_dying(*, units: int) -> str:
     )
 
 
-def answered(*, layer: int, activation: str, gated: bool, positive: float, unit: int, token: str) -> str:
+def answered(*, layer: int, activation: str, gated: bool, positive: float, unit: int, token: Named) -> str:
     """Say how much of an FFN answers on this text.
 
     positive: share of all pre-activations above 0. unit: the unit of the largest output; token: the token that moves
@@ -312,7 +314,7 @@ def answered(*, layer: int, activation: str, gated: bool, positive: float, unit:
     kind = "SwiGLU" if gated and activation == "silu" else kind
     return (
         f"Layer {layer}'s FFN ({kind}): {percent(positive)} of the numbers before its activation function are "
-        f"positive. Unit {unit} answers most strongly, to {code(token)}."
+        f"positive. Unit {unit} answers most strongly, to {named(token)}."
     )
 
 

@@ -37,7 +37,7 @@ _GOES = {
     "sharp": "the largest weight of a token is {} of its attention on average",
 }
 ENOUGH = 0.25  # share, below which no head is said to do what was wished
-CLICK = "A click opens the head that does it most on this text."
+CLICK = "A click lists the heads that do it most on this text."
 
 
 def head(match: FittingHead) -> str:

@@ -175,6 +175,11 @@ def not_kept(*, size: int, most: int) -> str:
     )
 
 
+def of_saved_trace(*, model: str) -> str:
+    """Name the model of a saved trace."""
+    return f"{model}, of the saved trace"
+
+
 def model_not_at_hand(*, model: str, so: str) -> str:
     """Say that a saved trace came without its model; so: what that means for the page."""
     return f"The model {model} of this saved trace is not at hand, so {so}."

@@ -222,7 +222,7 @@ def beyond_chance(trace: Trace, site: AttentionSite, map_: np.ndarray) -> np.nda
     return beyond
 
 
-NAMED = r"(?P<tokens>(?:the first token, |the \d+\w\w )?`.*`(?: and other marks)?)"
+NAMED = r"(?P<tokens>(?:the first token, |every |the \d+\w\w )?`.*`(?: and other marks)?)"
 PATTERNS = {
     LINK: link,
     rf"(?:is a previous-token head: )?{SHARE} {OF_NEIGHBOURS} goes one token back": diagonal(-1),
@@ -241,6 +241,24 @@ PATTERNS = {
     r"spreads its attention as random weights would: no token gets more than chance gives it": by_chance,
     r"has random weights, so what it looks at is chance": has_random_weights,
 }
+
+
+def shown(trace: Trace, site: AttentionSite, *, copy: bool = False) -> bool:
+    """True where three tokens at least, of two names or words, come again (copy), or are pieces of one word."""
+    text, causal = trace.read_by(site.stream), site.stream == "decoder"
+    having = []
+    for i, (name, word, known) in enumerate(zip(text.tokens, text.words, text.known, strict=True)):
+        if word is None or (copy and not known):
+            continue
+        seen = range(i + 1 if causal else len(text.tokens))
+        if copy:
+            places = [
+                j for j in seen if j and j - 1 != i and text.words[j - 1] is not None and text.tokens[j - 1] == name
+            ]
+        else:
+            places = [j for j in seen if j != i and text.words[j] == word]
+        having += [name if copy else word] if places else []
+    return len(having) >= 3 and len(set(having)) >= 2
 
 
 def first_is_alone(site: AttentionSite, map_: np.ndarray) -> bool:
@@ -263,16 +281,17 @@ def does(trace: Trace, site: AttentionSite, map_: np.ndarray) -> str:
 
     logs = np.log(chosen, out=np.zeros_like(chosen), where=chosen > 0)
     entropy = -(chosen * logs).sum(axis=1).mean()
+    copies = site.stream != "cross" and shown(trace, site, copy=True) and repeated(trace, site, map_) > 0.5
     holds = {
         "rest on the end": to("[SEP]", "</s>") > 0.6,
-        "rest on the start": to("[CLS]", "<s>") > 0.6,
-        "rest on the first token": chosen[:, 0].mean() > 0.6,
+        "rest on the start": to("[CLS]", "<s>") > 0.6 and not copies,
+        "rest on the first token": chosen[:, 0].mean() > 0.6 and not copies,
         "look one token back": aside(-1) > 0.5,
         "look one token ahead": aside(1) > 0.5,
         "look at the token itself": aside(0) > 0.5,
         "spread their attention broadly": entropy > 3.8 or entropy / np.log(count) > 0.8,
-        "look at what followed the same token": site.stream != "cross" and repeated(trace, site, map_) > 0.5,
-        "stay within the word": site.stream != "cross" and in_word(trace, site, map_) > 0.5,
+        "look at what followed the same token": copies,
+        "stay within the word": site.stream != "cross" and shown(trace, site) and in_word(trace, site, map_) > 0.5,
     }
     return next((name for name, true in holds.items() if true), "")
 

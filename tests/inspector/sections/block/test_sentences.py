@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import erf
@@ -20,7 +20,7 @@ from inspector.sections.block import added as added_section
 from inspector.sections.block import ffn as ffn_section
 from inspector.sections.block import sharing as sharing_section
 from inspector.sections.block import way
-from inspector.text import token
+from inspector.text import named, token
 from inspector.trace import NormRecord, Trace
 from inspector.trace.blocks import Blocks, LayerRecord, Matrix
 from inspector.wording.english import block as words
@@ -46,8 +46,9 @@ TEXTS = {
     "own-encoder-decoder": "Nobody saw it.",
 }
 PARTS = {"attention": "attention", "cross-attention": "cross", "the FFN": "ffn", "FFN": "ffn", "": ""}
+WHICH = rf"((?:[Tt]he \d+\w\w )?{TOKEN[1:-1]})"
 PASSED = (
-    rf"{TOKEN} enters layer (\d+) with length {NUMBER} and leaves it with {NUMBER}\. (Attention|Cross-attention|The "
+    rf"{WHICH} enters layer (\d+) with length {NUMBER} and leaves it with {NUMBER}\. (Attention|Cross-attention|The "
     rf"FFN) adds (most: )?a vector of length {NUMBER}\. (Each sublayer reads the stream through a norm \(pre-norm\)|A "
     r"norm follows each sum \(post-norm\)|Norms stand before the sublayers and after the sums|No norm stands in this "
     r"block)\."
@@ -69,13 +70,13 @@ ADDED = (
     r"(\d+))?\.)?"
 )
 MOVED = (
-    rf"At {TOKEN} the model predicts {TOKEN} \({PERCENT}\), from (?:(the input)|layer (\d+)'s (attention|"
+    rf"At {WHICH} the model predicts {TOKEN} \({PERCENT}\), from (?:(the input)|layer (\d+)'s (attention|"
     r"cross-attention|FFN)) on\. (?:(No part raised it)|Layer (\d+)'s (attention|cross-attention|FFN) raised it most, "
     rf"by {NUMBER} bits)\."
 )
 ANSWERED = (
     rf"Layer (\d+)'s FFN \(([^)]+(?:\([^)]+\))?)\): {PERCENT} of the numbers before its activation function are "
-    rf"positive\. Unit (\d+) answers most strongly, to {TOKEN}\. (?:(Every unit is above 0 on some token)|{COUNT} of "
+    rf"positive\. Unit (\d+) answers most strongly, to {WHICH}\. (?:(Every unit is above 0 on some token)|{COUNT} of "
     rf"{COUNT} units are above 0 on no token of this text(, and give exactly 0)?)\."
 )
 STRAIGHT = (
@@ -184,9 +185,15 @@ def is_part(percents: str, times: str, value: float) -> bool:
 # --- One token's way -------------------------------------------------------------------------------------------------
 
 
+def which(tokens: Sequence[str], position: int) -> str:
+    """Name a token of a text as a sentence does: "the 2nd `the`"."""
+    name, place = token(tokens[position]), tokens[: position + 1].count(tokens[position])
+    return name if tokens.count(tokens[position]) == 1 else f"the {place}{['th', 'st', 'nd', 'rd'][place]} {name}"
+
+
 def check_passed(said: str, subject: Subject, layer: LayerRecord, position: int) -> None:
     told, at, enters, leaves, part, most, length, order = claim(PASSED, said)
-    assert (told, int(at)) == (token(subject.tokens[position]), layer.layer)
+    assert (told[0].lower() + told[1:], int(at)) == (which(subject.tokens, position), layer.layer)
     assert is_length(enters, size(layer.enters[position]))
     assert is_length(leaves, size(layer.leaves[position]))
     lengths = {one.part: size(one.added[position]) for one in layer.additions}
@@ -274,7 +281,7 @@ def way_sentences(subject: Subject, random: Random) -> Iterator[tuple[str, Calla
         layer=layer.layer,
         position=position,
     )
-    yield way.passed(walk), lambda said: check_passed(said, subject, layer, position)
+    yield way.passed(walk, subject.tokens), lambda said: check_passed(said, subject, layer, position)
     yield words.ends(off=walk.off, unseen=walk.unseen), lambda said: check_ends(said, subject, layer, position)
     step = random.choice(walk.steps)
     said = words.step(step, activation=walk.activation, cosines=walk.cosines)
@@ -306,7 +313,7 @@ def check_added(said: str, subject: Subject) -> None:
 
 def check_moved(said: str, subject: Subject, position: int) -> None:
     told, guess, sure, whole, since, since_part, none, layer, part, bits = claim(MOVED, said)
-    assert told == token(subject.tokens[position])
+    assert told == which(subject.tokens, position)
     final = next(
         (n for n in subject.trace.norms if n.layer is None and n.part == "final" and n.stream == subject.stream), None
     )
@@ -348,7 +355,7 @@ def added_sentences(subject: Subject, random: Random) -> Iterator[tuple[str, Cal
     if subject.loaded.predict is not None and subject.stream == last:
         position = random.randrange(len(subject.tokens))
         table = block.moved(subject.trace, stages, subject.loaded.predict, subject.loaded.tokenizer, position=position)
-        said = added_section.moved(table, token=subject.tokens[position])
+        said = added_section.moved(table, token=named(subject.tokens, position))
         yield said, lambda said: check_moved(said, subject, position)
 
 
@@ -368,7 +375,7 @@ def check_answered(said: str, subject: Subject, layer: int) -> None:
     sizes = np.abs(hidden)
     assert sizes[:, int(unit)].max() >= sizes.max() * (1 - ROUGH)
     rows = np.flatnonzero(sizes[:, int(unit)] >= sizes[:, int(unit)].max() * (1 - ROUGH))
-    assert told in {token(subject.tokens[row]) for row in rows}
+    assert told in {which(subject.tokens, row) for row in rows}
 
 
 def check_straight(said: str, subject: Subject, layer: int) -> None:

@@ -108,6 +108,7 @@ def test_a_saved_trace_opens_and_a_damaged_one_is_a_sentence(minilm: LoadedModel
     assert header["queries"] == list(trace.tokens)
     np.testing.assert_array_equal(numbers, trace.attention(layer=1, head=1).ravel())
     assert "You see a saved trace." in said(app)
+    assert "Model: **MiniLM&#44; the bundled BERT&#44; of the saved trace**" in said(app)
     assert app.text_area(key="text").disabled
     assert "text" not in app.query_params
     uploaded(app, content[:2000])
