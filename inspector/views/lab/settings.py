@@ -186,7 +186,7 @@ def _widget_of(side: Side, name: str, default: Switches, *, waits: bool, folded:
 
 
 def _stays_out(key: str, *, folded: bool) -> bool:
-    """Whether a widget needs not be drawn: nobody sees it, and nobody set it."""
+    """Return whether a widget may be left out: nobody sees it, and nobody set it."""
     return folded and key not in st.session_state and key not in st.query_params
 
 
