@@ -47,6 +47,11 @@ class MixerSite:
         return self.queries
 
     @property
+    def predicted(self) -> tuple[str, ...] | None:
+        """Names for the tokens that the queries have to predict, see `AttentionSite.predicted`."""
+        return None if self.predicts is None else tuple("…" if token is None else token for token in self.predicts)
+
+    @property
     def name(self) -> str:
         """The layer and what mixes its tokens: "layer 3 (gated delta rule)"."""
         return f"layer {self.layer} ({self.kind})"

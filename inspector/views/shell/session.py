@@ -31,6 +31,7 @@ from inspector.views.shell import (
     variants,
 )
 from inspector.wording import exactness as words
+from inspector.wording import mixers as mixer_words
 from inspector.wording import shell as wording
 from models import failures, formatting
 
@@ -59,7 +60,7 @@ class Inspected:
 def subject(trace: Trace | None, loaded: models.LoadedModel | None) -> Subject:
     """Return the subject of sections, with the visitors' cache. trace: None where sizes alone are given."""
     version = 0 if loaded is None else loaded_models.version(loaded.card.id)
-    stream = "" if trace is None else trace.streams[0]
+    stream = "" if trace is None else trace.mixing_streams[0]
     return Subject(trace, loaded, stream, version, caching.cached, load=load, at_hand=loaded_models.is_at_hand)
 
 
@@ -137,7 +138,7 @@ def is_long(trace: Trace) -> bool:
     """Return True if some map of the text is too large to be shown whole."""
     from inspector.maps import WHOLE
 
-    return max(len(tokens) for site in trace.sites for tokens in (site.queries, site.keys)) > WHOLE
+    return max(len(tokens) for site in trace.mixing_sites for tokens in (site.queries, site.keys)) > WHOLE
 
 
 # --- what the reader chose --------------------------------------------------------------------------------------------
@@ -148,12 +149,14 @@ def _target() -> str | None:
     return target if target.strip() else None
 
 
-def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: bool = True) -> Inspected:
+def inspected(
+    read: Callable[[], Inspected] | None = None, *, notes_weights: bool = True, attends: bool = True
+) -> Inspected:
     """Record what the reader chose, or `read`; where that is not possible the page says why and stops.
 
     Says over the picture what was cut, what the tokenizer does not know, and that a model is untrained or has weights
     that were drawn anew; the sidebar has the exactness badge. notes_weights: False where the page says the latter at
-    each map.
+    each map. attends: the page reads maps of softmax attention, and of a model that has none it says so and stops.
     """
     progress.hold()
     if nothing_to_read():
@@ -176,6 +179,9 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: boo
         if seen.trace.nbytes > caching.CACHE_BYTES:
             st.warning(wording.not_kept(size=seen.trace.nbytes, most=caching.CACHE_BYTES), icon=":material/memory:")
         text_report.draw(seen.trace.key, lambda: subject(seen.trace, seen.loaded))
+    if attends and not seen.trace.sites:
+        problems.show(mixer_words.no_attention(seen.trace.mixer_sites[0].kind), what=mixer_words.NOT_SHOWN)
+        st.stop()
     recording_notes.warn(seen.trace, weights=notes_weights)
     return seen
 

@@ -1,0 +1,136 @@
+"""Words for layers that mix tokens without softmax attention: kinds, papers, formulas, and what their maps are not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.text import Named, signed
+from inspector.wording.english.phrases import named, percent
+
+if TYPE_CHECKING:  # which come with torch
+    from inspector.mixers import HeadOfMixer
+    from inspector.trace import MixerSite
+    from models.mixers import MixerKind
+
+SHORT: dict[str, str] = {
+    "softmax": "softmax",
+    "gated delta rule": "delta",
+    "Kimi delta attention": "KDA",
+    "lightning attention": "lightning",
+    "state space": "SSM",
+}
+"""One word for each kind, for the name of a grid's row."""
+PAPERS: dict[MixerKind, str] = {
+    "gated delta rule": "Yang et al. 2024, Gated Delta Networks",
+    "Kimi delta attention": "Kimi Team 2025, Kimi Linear",
+    "lightning attention": "Qin et al. 2024, Lightning Attention-2",
+    "state space": "Dao & Gu 2024, Mamba-2",
+}
+_DELTA = (
+    r"$M = \mathrm{tril}(QK^\top \ast G)\,(I + \mathrm{diag}(\beta)\,\mathrm{stril}(KK^\top \ast G))^{-1}\,"
+    r"\mathrm{diag}(\beta)$"
+)
+FORMULAS: dict[MixerKind, str] = {
+    "gated delta rule": rf"{_DELTA}, with $G_{{ij}}$ the decay from $j$ to $i$",
+    "Kimi delta attention": rf"{_DELTA}, with a decay $G$ for each dimension of a key",
+    "lightning attention": r"$M = \mathrm{tril}(QK^\top \ast G)$, with $G_{ij}$ the decay from $j$ to $i$",
+    "state space": (
+        r"$M = \mathrm{tril}(CB^\top \ast G)\,\mathrm{diag}(\Delta) + D\,I$, with $G_{ij}$ the decay from $j$ to $i$"
+    ),
+}
+_CONVOLVED = "Before it a short convolution makes q, k and v of each token and the few before it"
+BEFORE: dict[MixerKind, str] = {
+    "gated delta rule": _CONVOLVED,
+    "Kimi delta attention": _CONVOLVED,
+    "lightning attention": "Before it each token makes its q, k and v by itself",
+    "state space": "Before it a short convolution makes the values, B and C of each token and the few before it",
+}
+"""The way to a core, by its kind, which is not in its map."""
+AFTER = "after it come a norm, a gate and the output projection. None of these is in the map."
+ALSO_PLAIN = (
+    "Weights have a sign and rows do not sum to 1: they are no shares of attention, so roles, entropy and rollout do "
+    "not apply."
+)
+AGAIN = "The model computes in half precision; for the map its core ran once more in float32, on what it was given."
+REFUSED = "This head has no map: no matrix that was found is what the layer did."
+NOT_SHOWN = "No attention here"
+GRID_OF_ALL = (
+    "Rows are layers in their order, of every kind. On the scale of colours zero is the background, indigo is above it "
+    "and amber below. Pictures of softmax attention end at 1; each other picture ends at its own weight farthest from "
+    "0. Roles and measures are of softmax attention alone: other heads come last where heads are sorted."
+)
+ONE_TOKEN_OF_SOFTMAX = "Only heads of softmax attention are shown for one token: other weights are no shares."
+FARTHEST_OF_TILE = "the weight of its tile that is the farthest from 0"
+TILES_READ = f"Of this long text each cell of a small picture is {FARTHEST_OF_TILE}."
+SOFTMAX_ALONE = (
+    "This reads the layers with softmax attention alone; the others mix tokens with weights that are no shares."
+)
+PNG_HELP = "The map as you see it"
+SVG_HELP = "The map as you see it, sharp at any size"
+CSV_HELP = "Weights as you see them, to the last digit"
+NPZ_HELP = "Weights as you see them, bit by bit: numpy.load() gives values, queries, keys"
+LARGEST_ABOUT = "The weight farthest from 0 of the whole map"
+NEGATIVE_ABOUT = "The share of the weights on keys up to the query that are below 0"
+SUMS_ABOUT = "The least and the largest sum of a row; a row of softmax attention sums to 1"
+
+
+def no_attention(kind: str) -> str:
+    """Say that a page needs softmax attention, which the model has in no layer."""
+    return (
+        f"This page reads maps of softmax attention, rows of shares that sum to 1, and no layer of this model has one: "
+        f"its layers mix tokens by a {kind}. The page Attention shows their maps."
+    )
+
+
+def row(name: str, kind: str) -> str:
+    """Name a row of the grid of a model whose layers mix tokens in several ways: "layer 3 (KDA)"; name: "layer 3"."""
+    return (
+        name if "(" in name else name.replace(" local", "") + f" ({SHORT[kind]})" + " local" * name.endswith(" local")
+    )
+
+
+def title(site: MixerSite, head: int) -> str:
+    """Name a head of a mixer: "Layer 0 (gated delta rule), head 2"."""
+    return f"{site.name[0].upper()}{site.name[1:]}, head {head}"
+
+
+def head(read: HeadOfMixer, *, query: Named, key: Named) -> str:
+    """Say which weight of a head is the farthest from 0."""
+    to = "itself" if read.query == read.key else named(key)
+    where = title(read.site, read.head)
+    return f"{where}: the weight farthest from 0 is {signed(read.weight)}, from {named(query)} to {to}."
+
+
+def what(read: HeadOfMixer) -> str:
+    """Say what a map is of, by whom, and that its weights are no shares; with the paragraph's numbers."""
+    kind, (least, largest) = read.site.kind, read.sums
+    return (
+        f"{FORMULAS[kind]} ({PAPERS[kind]}). {percent(read.negative)} of the weights are negative, and rows sum to "
+        f"{signed(least)} to {signed(largest)}. {ALSO_PLAIN} {BEFORE[kind]}; {AFTER}"
+    )
+
+
+def held(difference: float, *, again: bool) -> str:
+    """Say how near a map's product with the values is to what the layer's core left; again: as of `MixerRecord`."""
+    near = f"On this text M v is what the layer's own core left, within {difference:.1e} of its largest number."
+    return f"{near} {AGAIN}" if again else near
+
+
+def numbers(read: HeadOfMixer) -> list[tuple[str, str, str]]:
+    """Write the numbers of the line over the map: name, value and meaning."""
+    least, largest = map(signed, read.sums)
+    return [
+        ("Farthest from 0", signed(read.weight), LARGEST_ABOUT),
+        ("Negative", percent(read.negative), NEGATIVE_ABOUT),
+        ("Rows sum to", f"{least} to {largest}", SUMS_ABOUT),
+    ]
+
+
+def note(kind: str, *, largest: float) -> str:
+    """Write the line of a small picture in the grid."""
+    return f"{kind}, weight farthest from 0: {signed(largest)}"
+
+
+def refused(kind: str) -> str:
+    """Write the line of a small picture whose map is not what the layer did."""
+    return f"{kind}, no map: it is not what the layer did"

@@ -1,0 +1,159 @@
+"""Attention in models whose layers mix tokens without softmax: one grid of all layers, each head a signed map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import models
+from inspector import Trace, maps, record
+from inspector.export import python
+from inspector.trace import mixers as trace_mixers
+from inspector.views.shell import caching
+from tests.closeness import assert_close
+from tests.inspector.probe.families import save
+from tests.inspector.probe.hybrids import FAMILIES
+from tests.inspector.views.hostile import LINK_VALUES
+from tests.inspector.views.page import forget, messages, pressed, said
+from tests.inspector.views.page import opened as start
+
+TEXT = "the cat sat on the log"
+KINDS = {"qwen3_next": "gated delta rule", "kimi_linear": "Kimi delta attention", "falcon_h1": "state space"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with tiny hybrids of random weights, each looked at and loaded once."""
+    root = tmp_path_factory.mktemp("root")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_ROOT", str(root))
+        forget()
+        for name in KINDS:
+            save(FAMILIES[name], root / name)
+            app = start(state={"picker.open": True}, model="own-encoder", text=TEXT)
+            app.text_input(key="picker.other").set_value(str(root / name))
+            pressed(pressed(app, "look"), "load")
+        yield root
+        forget()
+
+
+def opened(folder: Path, page: str = "Attention", text: str = TEXT, **link: str) -> AppTest:
+    app = start(page, state={"added": [str(folder)]}, model=str(folder), text=text, **link)
+    assert not app.exception
+    return app
+
+
+def recorded(folder: Path, text: str = TEXT) -> Trace:
+    return record(models.load(folder), text)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_head_of_a_mixer_opens_as_a_signed_map(folder: Path, name: str) -> None:
+    kind = KINDS[name]
+    app = opened(folder / name, layer="0", head="2", mixer=kind)
+    header, numbers = messages(app, "head")[0]
+    assert header["title"] == f"Layer 0 ({kind}), head 2"
+    trace = recorded(folder / name)
+    expected = trace.attention(layer=0, head=2, kind=kind)
+    np.testing.assert_array_equal(numbers.reshape(expected.shape), expected)
+    assert header["diverging"]
+    assert_close(header["vmax"], np.abs(expected).max(), relative=1e-6)
+    farthest = np.unravel_index(np.abs(expected).argmax(), expected.shape)
+    assert header["marked"] == list(map(int, farthest))
+    words = said(app)
+    assert f"Layer 0 ({kind}), head 2: the weight farthest from 0 is" in words
+    assert "rows do not sum to 1" in words
+    assert "None of these is in the map" in words
+    assert f"{(expected[np.tri(len(expected), dtype=bool)] < 0).mean():.0%}".replace("%", " %") in words
+
+
+def test_the_grid_has_all_layers_in_one_order(folder: Path) -> None:
+    app = opened(folder / "qwen3_next")
+    grid, cells = messages(app, "grid")[0]
+    assert grid["names"] == ["layer 0 (delta)", "layer 1 (softmax)"]
+    assert grid["widths"] == [4, 4]
+    trace = recorded(folder / "qwen3_next")
+    size = len(trace.tokens)
+    pictures = cells.reshape(2, 4, size, size).astype(float) / 127.5 - 1
+    delta, softmax = trace.attention(layer=0, kind="gated delta rule"), trace.attention(layer=1)
+    for head in range(4):
+        assert np.abs(pictures[0, head] - delta[head] / np.abs(delta[head]).max()).max() < 0.01
+        assert np.abs(pictures[1, head] - softmax[head]).max() < 0.01
+    both = messages(opened(folder / "falcon_h1"), "grid")[0][0]
+    assert both["names"] == [f"layer {layer} ({kind})" for layer in (0, 1) for kind in ("softmax", "SSM")]
+
+
+def test_both_kinds_of_a_layer_open_and_stand_in_the_link(folder: Path) -> None:
+    app = opened(folder / "falcon_h1", layer="1", head="1")
+    assert messages(app, "head")[0][0]["title"] == "Layer 1, head 1"
+    other = opened(folder / "falcon_h1", layer="1", head="1", mixer="state space")
+    header, _ = messages(other, "head")[0]
+    assert header["title"] == "Layer 1 (state space), head 1"
+    assert (header["layer"], header["head"]) == (3, 1)  # the row of the grid
+    assert "".join(other.query_params["mixer"]) == "state space"
+
+
+@pytest.mark.parametrize("link", [{"mixer": "x"}, {"layer": "9"}, {"head": "4"}, {"mixer": "state space"}])
+def test_a_link_to_what_is_not_there_is_a_sentence(folder: Path, link: dict[str, str]) -> None:
+    app = opened(folder / "kimi_linear", **{"layer": "0"} | link)
+    ((name, value),) = link.items()
+    assert f'The link asks for {name} "{value}"; ' in said(app)
+    assert messages(app, "head")
+
+
+@pytest.mark.parametrize("value", LINK_VALUES)
+def test_links_that_strangers_write_open_the_page(folder: Path, value: str) -> None:
+    opened(folder / "qwen3_next", layer="0", mixer=value, head=value, query=value, key=value, sort=value)
+
+
+def test_options_arrange_the_map_and_the_pictures(folder: Path) -> None:
+    app = opened(folder / "qwen3_next", layer="0", head="1", words="true", text="the catsat on on logging")
+    trace = recorded(folder / "qwen3_next", "the catsat on on logging")
+    shown = maps.arrange(trace, merge_words=True)
+    assert len(shown.keys.members) < len(trace.tokens)
+    expected = shown.apply(trace.attention(layer=0, head=1, kind="gated delta rule"))
+    _, numbers = messages(app, "head")[0]
+    assert_close(numbers.reshape(expected.shape), expected, relative=1e-6)
+    grid, _ = messages(app, "grid")[0]
+    assert (grid["rows"], grid["cols"]) == expected.shape
+    assert "renormalise" not in [toggle.key for toggle in app.toggle]
+
+
+def test_a_map_that_is_not_what_the_layer_did_is_refused_with_its_number(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_mixers, "TOLERANCE", 1e-11)
+    caching.results.forget()
+    app = opened(folder / "qwen3_next", layer="0", head="2")
+    words = said(app)
+    assert "no map of layer 0 (gated delta rule) is given" in words
+    assert "where 1e-11 is allowed" in words
+    assert not messages(app, "head")
+    assert "no map" in messages(app, "grid")[0][0]["notes"][0][0]
+    assert messages(opened(folder / "qwen3_next", layer="1"), "head")
+    caching.results.forget()
+
+
+def test_python_lines_give_the_numbers_of_the_page(folder: Path) -> None:
+    trace = replace(recorded(folder / "qwen3_next"), model=str(folder / "qwen3_next"))
+    site = trace.mixer_sites[0]
+    whole = maps.arrange(trace)
+    names: dict[str, np.ndarray] = {}
+    exec(python.mixer(trace, whole, site=site, head=1), names)
+    expected = trace.attention(layer=0, head=1, kind=site.kind)
+    np.testing.assert_array_equal(names["weights"], expected)
+    exec(python.mixer(trace, whole, site=site, head=1, window=(slice(1, 4), slice(0, 3))), names)
+    np.testing.assert_array_equal(names["weights"], expected[1:4, :3])
+
+
+def test_a_model_that_attends_in_all_layers_gets_what_it_got() -> None:
+    app = start(model="own-decoder", text=TEXT, mixer="state space")
+    assert not app.exception
+    header, _ = messages(app, "grid")[0]
+    assert not {"widths", "diverging"} & set(header)
+    assert messages(app, "head")[0][0]["diverging"] is False
