@@ -42,6 +42,13 @@ def install(network: nn.Module) -> None:
                 INLINE[type(module).__name__](module)
 
 
+def has_mixers(network: nn.Module) -> bool:
+    """Return True if the network's model files have a core that `install` made report."""
+    if any(type(module).__name__ in INLINE for module in network.modules()):
+        return True
+    return any(hasattr(getattr(file, name, None), _WRAPPED) for file in _files(network.modules()) for name in CORES)
+
+
 def _files(modules: Iterable[nn.Module]) -> Iterable[Any]:
     """The files of code that these modules' classes stand in."""
     return [sys.modules[name] for name in dict.fromkeys(type(module).__module__ for module in modules)]

@@ -11,6 +11,7 @@ from inspector import head_search as find
 from inspector.text import named, visible
 from inspector.views.attention import reading
 from inspector.wording import find as said
+from inspector.wording import mixers as mixer_words
 
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite, Trace
@@ -70,6 +71,8 @@ def draw(
             on_change=open_best,
             label_visibility="collapsed",
         )
+        if len(trace.mixing_sites_of(stream)) > len(sites):
+            st.caption(mixer_words.SOFTMAX_ALONE)
         if wish is None:
             st.caption(said.CLICK)
             return

@@ -15,6 +15,7 @@ import streamlit as st
 
 import models
 from inspector import examples
+from inspector.sections import registry
 from inspector.sections.subject import Subject
 from inspector.text import plain
 from inspector.views.server import process_settings
@@ -183,6 +184,8 @@ def inspected(
         problems.show(mixer_words.no_attention(seen.trace.mixer_sites[0].kind), what=mixer_words.NOT_SHOWN)
         st.stop()
     recording_notes.warn(seen.trace, weights=notes_weights)
+    if seen.trace.mixers and registry.PAGES[st.session_state["link.page"]].attends:
+        st.caption(mixer_words.softmax_alone(dict.fromkeys(site.kind for site in seen.trace.mixer_sites)))
     return seen
 
 

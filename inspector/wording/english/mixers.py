@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from inspector.text import Named, signed
-from inspector.wording.english.phrases import named, percent
+from inspector.wording.english.phrases import listed, named, percent
 
 if TYPE_CHECKING:  # which come with torch
     from inspector.mixers import HeadOfMixer
@@ -63,7 +64,8 @@ ONE_TOKEN_OF_SOFTMAX = "Only heads of softmax attention are shown for one token:
 FARTHEST_OF_TILE = "the weight of its tile that is the farthest from 0"
 TILES_READ = f"Of this long text each cell of a small picture is {FARTHEST_OF_TILE}."
 SOFTMAX_ALONE = (
-    "This reads the layers with softmax attention alone; the others mix tokens with weights that are no shares."
+    "Softmax attention alone is measured here: what mixes tokens in another way has weights that are no shares. Its "
+    "maps are on the page Attention."
 )
 PNG_HELP = "The map as you see it"
 SVG_HELP = "The map as you see it, sharp at any size"
@@ -79,6 +81,14 @@ def no_attention(kind: str) -> str:
     return (
         f"This page reads maps of softmax attention, rows of shares that sum to 1, and no layer of this model has one: "
         f"its layers mix tokens by a {kind}. The page Attention shows their maps."
+    )
+
+
+def softmax_alone(kinds: Iterable[str]) -> str:
+    """Say that a page reads softmax attention alone in a model that mixes tokens in other ways too."""
+    return (
+        f"This page reads softmax attention alone. The model mixes tokens by {listed([f'a {kind}' for kind in kinds])} "
+        "too, with weights that are no shares of a row: their maps are on the page Attention."
     )
 
 

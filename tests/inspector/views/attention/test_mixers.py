@@ -157,3 +157,26 @@ def test_a_model_that_attends_in_all_layers_gets_what_it_got() -> None:
     header, _ = messages(app, "grid")[0]
     assert not {"widths", "diverging"} & set(header)
     assert messages(app, "head")[0][0]["diverging"] is False
+
+
+def test_pages_of_shares_say_that_they_read_softmax_attention_alone(folder: Path) -> None:
+    for page in ("Scores", "What if", "Compare"):
+        assert "This page reads softmax attention alone" in said(opened(folder / "falcon_h1", page)), page
+    app = opened(folder / "kimi_linear", "Questions", q="3")
+    app.button(key="show 3").click().run()
+    assert "Softmax attention alone was measured" in said(app)
+    for page in ("Norms", "Costs"):
+        assert "softmax attention alone" not in said(opened(folder / "falcon_h1", page)), page
+    assert "softmax attention alone" not in said(start("Scores", model="own-decoder", text=TEXT))
+
+
+def test_no_measure_is_of_a_head_that_mixes_in_another_way(folder: Path) -> None:
+    app = opened(folder / "qwen3_next")
+    grid, _ = messages(app, "grid")[0]
+    assert all(len(of_heads) == 2 for of_heads in grid["measures"].values())
+    for of_heads in grid["measures"].values():
+        assert of_heads[0] == [None] * 4
+    assert grid["roles"]["names"][0] == [""] * 4
+    assert "entropy" not in said(opened(folder / "qwen3_next", layer="0")).partition("More:")[0].replace(
+        "roles, entropy and rollout do not apply", ""
+    )
