@@ -116,7 +116,7 @@ PAGES = {
     page.address: page
     for page in (
         Page("", "read", "grid_view"),
-        Page("compare", "read", "compare", attends=True),
+        Page("compare", "read", "compare"),
         Page("scores", "read", "score", board=False, attends=True),
         Page("what_if", "read", "alt_route", attends=True),
         Page("block", "inside", "account_tree", board=False),

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -31,8 +32,10 @@ CHECKED = 8  # blocks of rows of a text, at most, that a whole mixer is held to
 class MixerSite:
     """The place of a mixer: its kind, stream, layer, heads, and the tokens that it joins (queries and keys are one).
 
-    predicts: as in AttentionSite.
+    predicts, call: as in AttentionSite; a layer mixes its tokens once in each way.
     """
+
+    call: ClassVar[int] = 0
 
     kind: MixerKind
     stream: str

@@ -21,7 +21,6 @@ from inspector.views.components.grid import grid
 from inspector.views.shell import caching, link, overview, progress, site_words
 from inspector.wording import attention as said
 from inspector.wording import mixers as words
-from models.formatting import layers_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +49,7 @@ class Pictures:
 def row(sites: Sequence[AttentionSite | MixerSite], *, default: int) -> int:
     """Find the row that the reader opened or the link names by layer, kind and call; else the first of `default`."""
     mixing = sorted({site.layer for site in sites})
-    layer = link.layer("layer", default=default, attend=mixing, said=_mixing_in_words)
+    layer = link.layer("layer", default=default, attend=mixing, said=words.mixing)
     of_layer = [site for site in sites if site.layer == layer]
     kinds = list(dict.fromkeys(site.kind for site in of_layer))
     kind = link.choice("mixer", default=kinds[0], options=kinds)
@@ -63,7 +62,7 @@ def choose(site: AttentionSite | MixerSite, sites: Sequence[AttentionSite | Mixe
     """Open one of the sites in the run that follows; its kind stands in the link where its layer has several."""
     first = next(other for other in sites if other.layer == site.layer)
     link.assign("layer", site.layer)
-    link.assign("call", None if isinstance(site, MixerSite) else site.call or None)
+    link.assign("call", site.call or None)
     link.assign("mixer", None if site.kind == first.kind else site.kind)
 
 
@@ -235,7 +234,3 @@ def _widened(
 def _name(site: AttentionSite | MixerSite) -> str:
     name = f"layer {site.layer}" if isinstance(site, MixerSite) else site_words.layer_names([site])[0]
     return words.row(name, site.kind)
-
-
-def _mixing_in_words(layers: Sequence[int]) -> str:
-    return layers_in_words(layers, do="mix tokens", does="mixes tokens")

@@ -15,7 +15,7 @@ from inspector.components.head import HeadMessage, HeadOptions, WholeMap
 from inspector.export import python
 from inspector.sections.section import File
 from inspector.text import named, quoted
-from inspector.views.attention import every_layer, open_head, view_options
+from inspector.views.attention import compare_with, every_layer, open_head, view_options
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import save
 from inspector.views.figures.map_files import MapPicture
@@ -54,6 +54,7 @@ def draw(
     """
     with places.bar:
         options = view_options.choose(long=long, sums=False)
+        compare_with.choose(trace, trace.mixing_sites_of(site.stream), row=row, number=number)
     try:
         shown = replace(options.arrange(trace, stream=site.stream), renormalise=False)
     except ValueError as error:
@@ -192,7 +193,7 @@ def _files(
     site, head = read.site, read.head
     kind = site.kind.lower().replace(" ", "-")
     name = f"{trace.model.replace('/', '-')}-layer{site.layer}-{kind}-head{head}"
-    title = f"{trace.model}: {site.name}, head {head}{recording_notes.weights(trace.model)}"
+    title = f"{trace.model}: {words.place(site, head)}{recording_notes.weights(trace.model)}"
     title += "" if len(seen.queries.labels) == len(trace.tokens) else ", a part, or tokens hidden or merged"
     queries, keys = seen.queries.labels, seen.keys.labels
     picture = MapPicture(

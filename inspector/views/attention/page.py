@@ -151,7 +151,7 @@ def explorer() -> None:
         kind = quantities.choose()
         which = head_choice.choose(sites, row=row, number=number, kind=kind)
         options = view_options.choose(long=long)
-        compare_with.choose(trace, sites, row=row, number=number)
+        compare_with.choose(trace, rows, row=place, number=number)
     try:
         shown = options.arrange(trace, stream=stream)
     except ValueError as error:

@@ -228,13 +228,15 @@ def bind_several(name: str, *, options: range, default: Sequence[int] = ()) -> B
     )
 
 
-def bind_layer(name: str, *, default: int, attend: Sequence[int]) -> Bind:
-    """Bind a widget's choice of one of the layers that attend, in a model in which not all do."""
+def bind_layer(
+    name: str, *, default: int, attend: Sequence[int], said: Callable[[Sequence[int]], str] = layers_in_words
+) -> Bind:
+    """Bind a widget's choice of one of the layers that attend, in a model in which not all do; said: see `layer`."""
     _heal(name, attend.__contains__, default=default)
     return _bind(
         name,
         lambda asked: len(asked) == 1 and asked[0] in map(str, attend),
-        but=f"{layers_in_words(attend)}. You see {default} instead.",
+        but=f"{said(attend)}. You see {default} instead.",
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from inspector.text import Named, signed
 from inspector.wording.english.phrases import listed, named, percent
+from models.formatting import layers_in_words
 
 if TYPE_CHECKING:  # which come with torch
     from inspector.mixers import HeadOfMixer
@@ -67,6 +68,8 @@ SOFTMAX_ALONE = (
     "Softmax attention alone is measured here: what mixes tokens in another way has weights that are no shares. Its "
     "maps are on the page Attention."
 )
+MIXES_BY = "Mixes by"
+FURTHER = "What is further down compares shares: choose softmax attention in two panels to see it."
 PNG_HELP = "The map as you see it"
 SVG_HELP = "The map as you see it, sharp at any size"
 CSV_HELP = "Weights as you see them, to the last digit"
@@ -82,6 +85,32 @@ def no_attention(kind: str) -> str:
         f"This page reads maps of softmax attention, rows of shares that sum to 1, and no layer of this model has one: "
         f"its layers mix tokens by a {kind}. The page Attention shows their maps."
     )
+
+
+def mixing(layers: Sequence[int]) -> str:
+    """Say which layers mix tokens, for a model in which not all do: "layers 0 and 2 mix tokens"."""
+    return layers_in_words(layers, do="mix tokens", does="mixes tokens")
+
+
+def mixing_by(kind: str) -> Callable[[Sequence[int]], str]:
+    """Make what says which layers mix tokens in a way: "layers 0 and 2 mix tokens by a gated delta rule"."""
+    by = f"by a {kind}"
+    return lambda layers: layers_in_words(layers, do=f"mix tokens {by}", does=f"mixes tokens {by}")
+
+
+def not_subtracted(*, names: Sequence[str]) -> str:
+    """Say why there is no difference of two maps of which some are no shares; names: of these panels."""
+    of = listed(names)
+    have = "has" if len(names) == 1 else "have"
+    return (
+        f"Divergence, rank correlation and the difference are of two maps of shares, and {of} {have} weights with a "
+        "sign that are no shares. The maps stand side by side, each on a scale of its own."
+    )
+
+
+def place(site: MixerSite, head: int) -> str:
+    """Name a head of a mixer in a panel's title: "layer 0 (gated delta rule), head 2"."""
+    return f"{site.name}, head {head}"
 
 
 def softmax_alone(kinds: Iterable[str]) -> str:
@@ -101,7 +130,8 @@ def row(name: str, kind: str) -> str:
 
 def title(site: MixerSite, head: int) -> str:
     """Name a head of a mixer: "Layer 0 (gated delta rule), head 2"."""
-    return f"{site.name[0].upper()}{site.name[1:]}, head {head}"
+    name = place(site, head)
+    return name[0].upper() + name[1:]
 
 
 def head(read: HeadOfMixer, *, query: Named, key: Named) -> str:

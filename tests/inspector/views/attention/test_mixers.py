@@ -180,3 +180,31 @@ def test_no_measure_is_of_a_head_that_mixes_in_another_way(folder: Path) -> None
     assert "entropy" not in said(opened(folder / "qwen3_next", layer="0")).partition("More:")[0].replace(
         "roles, entropy and rollout do not apply", ""
     )
+
+
+def test_a_signed_map_stands_beside_one_of_shares(folder: Path) -> None:
+    name, kind = "qwen3_next", "gated delta rule"
+    app = opened(folder / name, "Compare", a_layer="1", a_head="2", b_mixer=kind, b_layer="0", b_head="3")
+    trace = recorded(folder / name)
+    (a, shares), (b, signed) = messages(app, "head")[:2]
+    expected = trace.attention(layer=0, head=3, kind=kind)
+    np.testing.assert_array_equal(signed.reshape(expected.shape), expected)
+    np.testing.assert_array_equal(shares.reshape(expected.shape), trace.attention(layer=1, head=2))
+    assert (b["title"], b["diverging"], a["diverging"]) == (f"B: layer 0 ({kind}), head 3", True, False)
+    assert_close(b["vmax"], np.abs(expected).max(), relative=1e-6)
+    assert_close(a["vmax"], trace.attention(layer=1, head=2).max(), relative=1e-6)
+    words = said(app)
+    assert "the difference are of two maps of shares, and B has weights with a sign" in words
+    assert "Divergence" not in words.replace("Divergence, rank correlation and the difference are of", "")
+    assert len(messages(app, "head")) == 2
+    app.selectbox(key="b_mixer").select("softmax").run()
+    assert not app.exception
+    assert len(messages(app, "head")) == 3
+
+
+@pytest.mark.parametrize("value", ["x", "state space", "", "softmax,softmax"])
+def test_compare_refuses_a_kind_that_is_not_there(folder: Path, value: str) -> None:
+    app = opened(folder / "kimi_linear", "Compare", a_mixer=value, a_layer="1")
+    assert messages(app, "head")[0][0]["title"].startswith("A: layer 1, head")
+    if value:
+        assert f'The link asks for a_mixer "{value}"' in said(app)
