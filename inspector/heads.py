@@ -79,6 +79,8 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
     word: weight on the other pieces of the query's own word, share 0..1, mean over the pieces of words of several; NaN
         where there are none.
     """
+    if not trace.sites:
+        raise ValueError(f"{trace.model} has no softmax attention to measure; its maps are those of trace.mixers")
     tables = []
     for site in trace.sites:
         read = trace.read_by(site.stream)

@@ -23,6 +23,7 @@ Stack = Literal["encoder", "decoder"]
 
 _CHOSEN = ("num_experts_per_tok", "moe_topk", "moe_k", "top_k_experts")
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
+_HEADS_WITHOUT_SOFTMAX = ("yoso",)
 _LAYERS = ("num_hidden_layers", "num_layers")
 
 
@@ -79,6 +80,11 @@ def layer_counts(config: Any) -> tuple[int, int]:
     return layer_count(config, "encoder"), layer_count(config, "decoder")
 
 
+def attends(config: Any) -> bool:
+    """Return True if the configuration names heads of softmax attention; YOSO's heads have none."""
+    return bool(head_counts(config)) and config.model_type not in _HEADS_WITHOUT_SOFTMAX
+
+
 def attention_count(config: Any, *, shape: Shape) -> int:
     """Count the attention calls that the configuration names for one forward.
 
@@ -88,6 +94,8 @@ def attention_count(config: Any, *, shape: Shape) -> int:
     """
     if shape == "encoder-decoder":
         return layer_count(config, "encoder") + 2 * layer_count(config, "decoder")
+    if not attends(config):
+        return 0
     text = text_config(config)
     kinds = getattr(text, "layer_types", None) or getattr(text, "layers_block_type", None)
     if kinds is None:
@@ -158,12 +166,17 @@ def _over_attentions(config: Any, count: Callable[[Any], int]) -> int:
 
 
 def _heads(config: Any) -> int:
-    return first_number(config, "num_attention_heads", "encoder_attention_heads", "num_heads")
+    """Return H; 0 for a model that mixes tokens by channel."""
+    named = ("num_attention_heads", "encoder_attention_heads", "num_heads")
+    return first_number(config, *named, default=None if attends(config) else 0)
 
 
 def _query_key_value(config: Any) -> int:
-    heads = _heads(config)
     width = first_number(config, "hidden_size", "d_model")
+    if not attends(config):  # of each channel x, dt, its gate and what is left; B and C of a state
+        channels = first_number(config, "intermediate_size", "attention_hidden_size", default=2 * width)
+        return 4 * channels + 2 * first_number(config, "state_size", default=0)
+    heads = _heads(config)
     query = first_number(config, "qk_head_dim", "head_dim", "d_kv", default=width // heads)
     value = first_number(config, "v_head_dim", default=query)
     key_heads = heads if hasattr(config, "qk_head_dim") else first_number(config, "num_key_value_heads", default=heads)

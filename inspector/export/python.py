@@ -76,14 +76,11 @@ def mixer(
     """
     place = f"layer={site.layer}, kind={site.kind!r}"
     if window is None and shown.is_plain(site):
-        product = f"weights @ trace.mixer({place}).of_head({head}).value[:, 0].numpy()"
-        return "\n".join(
-            [
-                recorded(trace),
-                f"weights = trace.attention({place}, head={head})",
-                f"{product}  # what the layer's own core left, before its norm, gate and output projection",
-            ]
-        )
+        of_head = f"mixer = trace.mixer({place}).of_head({head})"
+        gated = trace.mixer(layer=site.layer, kind=site.kind).gate is not None
+        product = f"weights @ mixer.value[:, 0].numpy(){' * mixer.gate[:, 0].numpy()' * gated}"
+        weights = f"weights = trace.attention({place}, head={head})"
+        return "\n".join([recorded(trace), weights, of_head, f"{product}  # equals mixer.output[:, 0]"])
     down, across = (f"slice({part.start}, {part.stop})" for part in window or (slice(None), slice(None)))
     return "\n".join(
         [

@@ -58,7 +58,7 @@ def recorded(
 
 def inputs_of(trace: Trace) -> ModelInputs:
     """The inputs of the model for a recording."""
-    return ModelInputs(trace.encoding, trace.target, trace.sites[-1].predicts)
+    return ModelInputs(trace.encoding, trace.target, (trace.sites or trace.mixer_sites)[-1].predicts)
 
 
 def read(runner: Runner, inputs: ModelInputs) -> Tensor:
@@ -84,7 +84,7 @@ def truths_of(
         return {}
     if loaded.shape == "encoder":
         return {position: trace.encoding.ids[position] for position in hidden}
-    predicts = trace.sites[-1].predicts or ()
+    predicts = (trace.sites or trace.mixer_sites)[-1].predicts or ()
 
     def known(token: str | None) -> int | None:
         return None if token is None else token_id(loaded.tokenizer, token)

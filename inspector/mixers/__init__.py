@@ -8,7 +8,7 @@ mixers.read(record, head=2)  # HeadOfMixer: the weight farthest from 0, and how 
 ```
 """
 
-from inspector.mixers.arranged import pooled, reader
+from inspector.mixers.arranged import averaged, pooled, reader
 from inspector.mixers.reading import HeadOfMixer, read
 
-__all__ = ["HeadOfMixer", "pooled", "read", "reader"]
+__all__ = ["HeadOfMixer", "averaged", "pooled", "read", "reader"]

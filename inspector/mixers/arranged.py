@@ -35,11 +35,25 @@ def pooled(record: MixerRecord, shown: Arrangement, *, side: int) -> Array:
     if shown.is_plain(record.site):
         return record.pooled(side=side)
     queries, keys = len(shown.queries.members), len(shown.keys.members)
-    above, below = (MaxPool(record.site.heads, queries, keys, side=side) for _ in range(2))
+    above, below = (MaxPool(record.output.shape[1], queries, keys, side=side) for _ in range(2))
     for groups, block in replace(shown, renormalise=False).blocks(_whole_rows(record)):
         above.add(block, queries=groups, keys=slice(0, keys))
         below.add(-block, queries=groups, keys=slice(0, keys))
     cells: Array = np.where(below.cells > above.cells, -below.cells, above.cells)
+    return cells
+
+
+def averaged(record: MixerRecord, shown: Arrangement, *, side: int) -> Array:
+    """One small picture of a mixer by channel as it is shown, see `MixerRecord.averaged`: float32 [rows, cols]."""
+    if shown.is_plain(record.site):
+        return record.averaged(side=side)
+    queries, keys = len(shown.queries.members), len(shown.keys.members)
+    pool, arranged = MaxPool(1, queries, keys, side=side), replace(shown, renormalise=False)
+    channels = (arranged.blocks(_whole_rows(record.of_head(channel))) for channel in record.sampled)
+    for parts in zip(*channels, strict=True):
+        sizes: Array = np.stack([np.abs(block) for _, block in parts]).mean(axis=0, dtype=np.float32)
+        pool.add(sizes, queries=parts[0][0], keys=slice(0, keys))
+    cells: Array = pool.cells[0]
     return cells
 
 

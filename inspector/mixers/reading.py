@@ -13,9 +13,9 @@ from inspector.trace import MixerRecord, MixerSite
 class HeadOfMixer:
     """The map of a head of a mixer, in numbers.
 
-    query, key, weight: of the weight farthest from 0. negative: the share of the weights of keys up to the query that
-    are below 0. sums: the least and the largest sum of a row. difference: of M v from what the layer's core left, the
-    largest, as a share of the head's largest output.
+    query, key, weight: of the weight farthest from 0. negative: the share of the weights that are below 0, in a decoder
+    among those of keys up to the query. sums: the least and the largest sum of a row. difference: of M v from what the
+    layer's core left, the largest, as a share of the head's largest output.
     """
 
     site: MixerSite
@@ -40,7 +40,9 @@ def read(record: MixerRecord, head: int) -> HeadOfMixer:
         at = np.unravel_index(np.abs(weights).argmax(), weights.shape)
         if abs(weights[at]) > abs(weight):
             weight, query, key = float(weights[at]), int(at[0]) + block.queries.start, int(at[1]) + block.keys.start
-        visible = np.tri(len(weights), weights.shape[1], block.queries.start - block.keys.start, dtype=np.bool_)
+        visible = np.ones(weights.shape, np.bool_)
+        if record.site.predicts is not None:
+            visible = np.tri(len(weights), weights.shape[1], block.queries.start - block.keys.start, dtype=np.bool_)
         negative += int((weights[visible] < 0).sum())
         seen += int(visible.sum())
         difference = max(difference, float(block.difference.max()))

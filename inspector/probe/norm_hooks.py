@@ -39,9 +39,10 @@ from models.attention.running_layer import layers_of, running_layer, stacks
 
 _ATTENTION = re.compile(r"(Attention|Attn|MLA)(?!\w*DecoderLayer)")
 _MIXER = re.compile(
-    r"(Mamba|Mixer|ShortConv|DeltaNet|RecurrentBlock|Lightning|DeltaAttention|(?<!Kimi)Linear\w*Att)(?!\w*DecoderLayer)"
+    r"(Mamba|Mixer|ShortConv|DeltaNet|RecurrentBlock|Lightning|DeltaAttention|(?<!Kimi)Linear\w*Att|(Rwkv|Yoso)Self)"
+    r"(?!\w*(DecoderLayer|Output|Model|For[A-Z]))"
 )  # what stands in attention's place: state spaces, convolutions, linear attention (some are called attention, and
-# KimiLinear is a model's name)
+# KimiLinear and Mamba are models' names)
 INSIDE = "inside a sublayer, where vectors are normed that the sublayer itself makes, so not of the residual stream"
 NO_VECTORS = "it does not take one vector for each token"
 _RECENT = 3  # copies among which a tensor is looked for: of what the norms of a layer take, and what enters it
@@ -134,7 +135,7 @@ def install(network: nn.Module) -> None:
         members = {id(layer) for layers in held.values() for layer in layers}
         for path, layers in held.items():
             for layer in layers:
-                hook = _LayerHook(path, whole=not _kind(layer))
+                hook = _LayerHook(path, whole=not _kind(layer) or _holds(layer))
                 layer.register_forward_pre_hook(hook.enters, with_kwargs=True)
                 layer.register_forward_hook(hook.leaves)
         for name, module in network.named_modules():
@@ -157,13 +158,19 @@ def _kind(module: nn.Module) -> str:
 
 
 def stacks_of_attention(network: nn.Module) -> dict[str, list[nn.Module]]:
-    """The layers of each stack in which something attends, by its path, each module once."""
+    """The layers of each stack in which something attends, by its path, each module once.
+
+    Where nothing attends, of each stack in which tokens are mixed in another way.
+    """
     every = {path: list(dict.fromkeys(layers_of(stack))) for path, stack in stacks(network).items()}
-    return {path: layers for path, layers in every.items() if _holds_attention(layers)}
+    kinds = {path: {_kind(part) for layer in layers for part in layer.modules()} for path, layers in every.items()}
+    attend = {path: layers for path, layers in every.items() if "attention" in kinds[path]}
+    return attend or {path: layers for path, layers in every.items() if "mixer" in kinds[path]}
 
 
-def _holds_attention(layers: list[nn.Module]) -> bool:
-    return any(_kind(part) == "attention" for layer in layers for part in layer.modules())
+def _holds(layer: nn.Module) -> bool:
+    """Return True for a layer that is named like the mixer that it holds (MambaBlock)."""
+    return any(_kind(part) == "mixer" for part in layer.modules() if part is not layer)
 
 
 def entering(inputs: tuple[Any, ...], named: Mapping[str, Any]) -> Tensor | None:

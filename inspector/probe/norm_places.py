@@ -151,7 +151,10 @@ def places(
         by_number |= {number: NormPlace(stream, layer, part, placements[number]) for number, part in parts.items()}
     for number, (call, stream) in enumerate(zip(calls, streams, strict=True)):
         if number not in by_number:
-            seen = any(_is_of(attention, stream) for attention in attentions[: call.attentions_before])
+            before = attentions[: call.attentions_before]
+            seen = any(_is_of(attention, stream) for attention in before) or (
+                not attentions and any(layer is not None for layer in layers[:number])
+            )
             end = "final" if seen else "embedding"
             by_number[number] = NormPlace(stream, None, end, end)
     finals = {place.stream: number for number, place in sorted(by_number.items()) if place.placement == "final"}
@@ -216,7 +219,7 @@ def _placement(call: NormCall) -> str | None:
     if uses.output_added and uses.read_in:
         return "post" if uses.input_summed or enters else "inside"
     if uses.output_added:
-        return "output"
+        return "post" if enters else "output"  # of what enters the layer: the embeddings' (RWKV)
     if uses.input_summed and not uses.input_added and uses.read_in == "ffn":
         return "post"  # the sum goes no further, and no new attention begins (the end of MobileBERT's inner stream)
     return "pre" if uses.read_in or uses.input_added or enters else None

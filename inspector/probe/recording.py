@@ -6,7 +6,7 @@ the hooks of norm_hooks.py. Both write to a context variable, so each thread col
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from math import inf
@@ -47,6 +47,11 @@ from models.mixers import Core, MixerCall, of_sequence, part_of, watch_mixers
 from models.placement import is_on_cpu
 from models.tokenizers import Encoding
 
+READS_PADDING: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("rwkv", "recurrent_gemma"), ("left",)),
+    "yoso": ("left", "right"),
+}
+"""Types of models that use no mask: padding on these sides is text to them, which changes the text's own numbers."""
 PaddingSide = Literal["right", "left"]
 OnProgress = Callable[[float, int], None]
 """A function that is told how many attention calls are done, a part of one included, of how many. It may raise."""
@@ -152,7 +157,8 @@ def record_batch(
     A mask that leaks onto the padding shows in `trace.to_padding`, in rows that sum to less than 1, and in exactness.
     keep_padding: record the batch as it ran instead, padding and all, as one PaddedBatch. columns: T, how many tokens
     each is padded to; the longest text's where None. Raises ValueError for a padding that is no side, for more columns
-    than the model reads or fewer than the longest text has, and for a model that writes a target for each text.
+    than the model reads or fewer than the longest text has, for a model that writes a target for each text, and for
+    padding on a side where the model reads it as text.
     """
     if padding not in ("right", "left"):
         raise ValueError(f"padding is {padding!a}; it can be 'right' or 'left'")
@@ -168,6 +174,8 @@ def record_batch(
         raise ValueError(
             f"{columns} columns: the longest text has {longest} tokens, and {loaded.card.id} reads {loaded.max_tokens}"
         )
+    if not keep_padding and any(len(inputs.encoding) < (columns or longest) for inputs in batch):
+        _check_padding(loaded, padding)
     run = _run(loaded, lambda: forward(loaded, batch, padding=padding, columns=columns))
     if keep_padding:
         return _padded(loaded, run, batch, texts=texts, padding=padding)
@@ -177,6 +185,15 @@ def record_batch(
         start = 0 if padding == "right" else run.hidden.shape[1] - length
         traces.append(_trace(loaded, run, inputs, text=text, row=row, real=slice(start, start + length)))
     return traces
+
+
+def _check_padding(loaded: LoadedModel, padding: PaddingSide) -> None:
+    """Raise ValueError for a model that reads padding on this side as text."""
+    sides = READS_PADDING.get(getattr(loaded.config, "model_type", ""), ())
+    if padding in sides:
+        way_out = "record the texts one by one" if len(sides) == 2 else "record the batch with padding='right'"
+        where = "before" if padding == "left" else "behind"
+        raise ValueError(f"{loaded.card.id} reads the padding {where} a text as text: {way_out}")
 
 
 def record_rows(
@@ -270,9 +287,10 @@ def _run(
         watch_norms(loaded.network, attentions, sums=theirs) as seen,
     ):
         hidden = forward()
-    if not attentions:
+    if not attentions and not mixers:
         raise ValueError(
-            f"{type(loaded.network).__name__} made no attention call that could be seen, so there is nothing to record"
+            f"{type(loaded.network).__name__} made no attention call that could be seen, nor mixed tokens in another "
+            "way that could, so there is nothing to record"
         )
     return _Run(attentions, mixers, seen, hidden, fused)
 
@@ -405,9 +423,10 @@ def _mixer_record(
     assert call.layer is not None
     core = of_sequence(call.core, row, real, whole=alone)
     value, output = (part_of(tensor, row, real, whole=alone) for tensor in (call.value, call.output))
+    gate = None if call.gate is None else part_of(call.gate, row, real, whole=alone)
     stream = "encoder" if loaded.shape == "encoder" else "decoder"
     site = MixerSite(call.kind, stream, call.layer, output.shape[1], inputs.encoding.tokens, inputs.predicts)
-    return MixerRecord(site, core, value, output, call.again)
+    return MixerRecord(site, core, value, output, call.again, gate)
 
 
 def _norm_record(norm: NormCall, place: NormPlace, *, rows: Callable[[Tensor], NDArray[Any]]) -> NormRecord:

@@ -19,9 +19,22 @@ from torch.overrides import TorchFunctionMode
 ADDS = frozenset(("add", "__add__", "__radd__", "__iadd__", "add_"))
 _READS = frozenset(("linear", "matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "addmm", "einsum", "conv1d"))
 _SAME = frozenset(
-    ("mul", "__mul__", "__rmul__", "__imul__", "mul_", "dropout", "to", "float", "type_as", "clone", "__getitem__")
+    (
+        "mul",
+        "__mul__",
+        "__rmul__",
+        "__imul__",
+        "mul_",
+        "dropout",
+        "to",
+        "float",
+        "type_as",
+        "clone",
+        "__getitem__",
+        "pad",
+    )
 )
-"""Operations that give the same states again, copied, scaled (Granite's multipliers) or picked (X-MOD's languages)."""
+"""Operations that give the same states again: copied, scaled (Granite), picked (X-MOD), a token later (RWKV)."""
 
 
 @dataclass(eq=False)
@@ -113,11 +126,17 @@ class WatchedSums(TorchFunctionMode):
             if given[1].ndim == 1:  # a bias of the stream itself (Zaya)
                 self._passed_on(given[0], out)
             return
+        first, second = (self._outputs.get(place(tensor), []) for tensor in given[:2])
+        mixed = [uses for uses in first if any(uses is other for other in second)]  # with itself, a token before (RWKV)
         for tensor in given[:2]:
             for uses in self._inputs.get(place(tensor), ()):
                 uses.input_added = True
             for uses in self._outputs.get(place(tensor), ()):
-                uses.output_added = True
+                uses.output_added = uses.output_added or not any(uses is other for other in mixed)
+        if mixed:
+            self._held.append(out)
+            self._outputs.setdefault(place(out), []).extend(mixed)
+            return
         if place(out) == place(given[0]):  # added in place: what lies there is the norm's no more
             self._inputs.pop(place(out), None)
             self._outputs.pop(place(out), None)

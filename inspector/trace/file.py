@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from inspector.trace import file_check, function_file
+from inspector.trace import file_check, function_file, mixer_file
 from inspector.trace.archive import Archive, OverLimitError
 from inspector.trace.recompute import AttentionRecord, AttentionSite
 from inspector.trace.trace import NormRecord, Refusal, StateRecord, Trace
@@ -52,10 +52,7 @@ class BitPackedMask:
 
 
 def save(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write the trace to one file, which `open` reads; ValueError where `path` does not end in .npz.
-
-    Its mixers are left out: they are recorded again with the text.
-    """
+    """Write the trace to one file, which `open` reads; ValueError where `path` does not end in .npz."""
     if Path(path).suffix != ".npz":
         raise ValueError(f"a trace is saved as .npz, not as {Path(path).name!a}")
     arrays: dict[str, np.ndarray] = {}
@@ -111,6 +108,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
         "states": states,
         "refused": [asdict(refused) for refused in trace.refused],
         "fused": trace.fused,
+        "mixers": mixer_file.write(trace.mixers, arrays),
     }
     with open_file(path, "wb") as file:
         np.savez(file, allow_pickle=False, header=np.array(json.dumps(header)), **arrays)
@@ -137,10 +135,11 @@ def read(file: BinaryIO, *, name: str, limits: Limits | None = None) -> Trace:
     try:
         with zipfile.ZipFile(file) as zipped:
             archive = Archive(zipped, most=_LARGEST if limits is None else limits.capture_bytes)
-            header = {"fused": False} | archive.header()  # files saved before there was a choice lack it
+            header = {"fused": False, "mixers": []} | archive.header()  # files saved before there were any lack it
             if header["format"] != FORMAT or header["version"] != VERSION:
                 raise ValueError(f"it says {header['format']!a} version {header['version']!a}")
             file_check.check_header(header)
+            mixer_file.check_headers(header["mixers"])
             if limits is not None:
                 _check(header, limits)
             trace = _trace(header, archive)
@@ -159,7 +158,7 @@ def _check(header: Mapping[str, Any], limits: Limits) -> None:
     """Hold what the header says to the limits, before any array is unpacked."""
     read = [header["encoding"], *([header["target"]] if header["target"] else [])]
     tokens = max(len(encoding["tokens"]) for encoding in read)
-    layers = sum(site["stream"] != "cross" for site in header["sites"])
+    layers = sum(site["stream"] != "cross" for site in header["sites"]) + len(header["mixers"])
     for field, what, number in (("tokens", "tokens", tokens), ("layers", "attention layers", layers)):
         if number > getattr(limits, field):
             raise OverLimitError(
@@ -204,6 +203,7 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
         states=tuple(states),
         refused=tuple(refused),
         fused=header["fused"],
+        mixers=tuple(mixer_file.read(mixer, arrays, index, encoding) for index, mixer in enumerate(header["mixers"])),
     )
 
 

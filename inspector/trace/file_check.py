@@ -132,19 +132,20 @@ _TRACE: dict[str, Check] = {
     "states": every(lambda value: isinstance(value, dict)),
     "refused": every(lambda value: isinstance(value, dict)),
     "fused": lambda value: isinstance(value, bool),
+    "mixers": every(lambda value: isinstance(value, dict)),
 }
 
 
 def check_header(header: Mapping[str, Any]) -> None:
     """Raise ValueError for the first field of the header that is missing or cannot be."""
-    _fields("", header, _TRACE)
+    check_fields("", header, _TRACE)
     for name in ("encoding", "target"):
         if header[name] is not None:
             _check_encoding(header[name], name)
-    if not header["sites"]:
+    if not header["sites"] and not header["mixers"]:
         raise ValueError("it holds no attention")
     for index, site in enumerate(header["sites"]):
-        _fields(f"sites.{index}.", site, _SITE)
+        check_fields(f"sites.{index}.", site, _SITE)
     places = [(site["stream"], site["layer"], site["call"]) for site in header["sites"]]
     if len(set(places)) < len(places):
         raise ValueError(f"it holds {len(places)} attentions in {len(set(places))} places")
@@ -153,14 +154,14 @@ def check_header(header: Mapping[str, Any]) -> None:
             raise ValueError(f"layer {layer} of {stream} has a call {call}, and none before it")
     for part, checks in (("norms", _NORM), ("states", _STATE), ("refused", _REFUSED)):
         for index, fields in enumerate(header[part]):
-            _fields(f"{part}.{index}.", fields, checks)
+            check_fields(f"{part}.{index}.", fields, checks)
     states = [(state["stream"], state["layer"]) for state in header["states"]]
     if len(set(states)) < len(states):
         raise ValueError(f"it holds {len(states)} residual streams in {len(set(states))} places")
 
 
 def _check_encoding(encoding: Mapping[str, Any], name: str) -> None:
-    _fields(f"{name}.", encoding, _ENCODING)
+    check_fields(f"{name}.", encoding, _ENCODING)
     count = len(encoding["ids"])
     columns = {column: encoding[column] for column in ("tokens", "words", "segments", "special")}
     if count == 0 or any(len(column) != count for column in columns.values()):
@@ -170,10 +171,11 @@ def _check_encoding(encoding: Mapping[str, Any], name: str) -> None:
     if encoding["unknown"] > count:
         raise ValueError(f"{name}: {encoding['unknown']} of its {count} tokens are unknown")
     if encoding["cut"] is not None:
-        _fields(f"{name}.cut.", encoding["cut"], _CUT)
+        check_fields(f"{name}.cut.", encoding["cut"], _CUT)
 
 
-def _fields(where: str, values: Mapping[str, Any], checks: Mapping[str, Check]) -> None:
+def check_fields(where: str, values: Mapping[str, Any], checks: Mapping[str, Check]) -> None:
+    """Raise ValueError for the first field that is missing or not what it can be."""
     for name, check in checks.items():
         if name not in values or not check(values[name]):
             raise ValueError(f"its field {where}{name} is {'missing' if name not in values else 'not what it can be'}")
@@ -184,8 +186,8 @@ def _fields(where: str, values: Mapping[str, Any], checks: Mapping[str, Check]) 
 
 def check_trace(trace: Trace) -> None:
     """Raise ValueError where the trace holds arrays of other shapes than it says, or numbers that are not finite."""
-    read = len(trace.read_by(trace.sites[-1].stream))
-    if trace.hidden.ndim != 2 or len(trace.hidden) != read or not _is_finite(trace.hidden):
+    read = len(trace.read_by((trace.sites or trace.mixer_sites)[-1].stream))
+    if trace.hidden.ndim != 2 or len(trace.hidden) != read or not is_finite(trace.hidden):
         raise ValueError(f"its last hidden state {tuple(trace.hidden.shape)} is not of {read} tokens")
     for record in trace.attentions:
         check_attention(record)
@@ -207,7 +209,7 @@ def check_attention(record: AttentionRecord) -> None:
         raise ValueError(f"{where}: query, key and value have shapes {shapes}, for {queries} queries and {keys} keys")
     if record.query.ndim != 3 or record.key.shape != (*shapes[1], record.query.shape[2]) or record.value.ndim != 3:
         raise ValueError(f"{where}: query and key are not of one width")
-    if not all(map(_is_finite, (record.query, record.key, record.value))):
+    if not all(map(is_finite, (record.query, record.key, record.value))):
         raise ValueError(f"{where}: query, key and value are not all finite numbers")
     if site.predicts is not None and len(site.predicts) != queries:
         raise ValueError(f"{where}: {len(site.predicts)} tokens to predict for {queries} queries")
@@ -266,5 +268,6 @@ def _check_norm(norm: NormRecord, *, tokens: int) -> None:
         raise ValueError(f"the norm {norm.name!a} gives numbers that are not finite")
 
 
-def _is_finite(tensor: Tensor) -> bool:
+def is_finite(tensor: Tensor) -> bool:
+    """Return True for a tensor of finite numbers with a point."""
     return tensor.is_floating_point() and bool(torch.isfinite(tensor).all())

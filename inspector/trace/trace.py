@@ -184,8 +184,9 @@ class Trace:
 
     @cached_property
     def streams(self) -> tuple[str, ...]:
-        """The streams that attend, in the order of their first calls."""
-        return tuple(dict.fromkeys(site.stream for site in self.sites))
+        """The streams whose tokens are mixed, in the order of their first calls."""
+        mixed = (site.stream for site in self.mixer_sites)
+        return tuple(dict.fromkeys([*(site.stream for site in self.sites), *mixed]))
 
     def sites_of(self, stream: str) -> tuple[AttentionSite, ...]:
         """All attention calls of a stream, in the order in which the model made them."""
@@ -255,8 +256,8 @@ class Trace:
         Rows sum to 1; to less where a part goes to sinks, to anything where a sigmoid makes the weights.
         The stream may be left out where there is one. call: which attention of a layer that attends more than once.
         kind: of one of `mixer_sites`, for the map of a layer that mixes tokens in another way: its weights have a sign
-        and rows sum to anything. Raises ValueError for a layer, head, stream or call that there is not, and for a map
-        of a mixer that is not what the layer did.
+        and rows sum to anything; head is then a channel, where the map is by channel. Raises ValueError for a layer,
+        head, stream or call that there is not, and for a map of a mixer that is not what the layer did.
         """
         if kind == "softmax":
             return self._map("weights", layer, head, stream, call)
@@ -375,6 +376,8 @@ class Trace:
 
 
 def _no_layer(layer: int, stream: str, attend: list[int]) -> str:
+    if not attend:
+        return f"layer {layer} has no attention, nor has any layer of {stream}"
     if attend == list(range(len(attend))):
         return f"layer {layer} is out of range: {stream} has layers 0 to {attend[-1]}"
     return f"layer {layer} has no attention: in {stream}, {layers_in_words(attend)}"

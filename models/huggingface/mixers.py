@@ -2,14 +2,15 @@
 
 A core is a function of its model's file that no module holds, so that no hook sees it. Its name there is bound once,
 for good, to a function that calls it unchanged and reports what it was given and what it left (models/mixers/seam.py);
-nothing is put back or exchanged for a recording, so threads that share a model cannot meet. MiniMax's core stands
-inside its layer's forward: hooks on the projection before it and the norm behind it see both ends.
+nothing is put back or exchanged for a recording, so threads that share a model cannot meet. The cores of MiniMax and
+LFM stand inside their layers' forward: hooks on the module before and the module behind see both ends.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import signature
 from typing import Any
@@ -17,10 +18,22 @@ from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import softplus
+from torch.nn.functional import silu, softplus
 
 from models.build_lock import LOADING
-from models.mixers import DecayingState, MixerCall, MixerKind, mark_begun, report_mixer, take_begun, watches_mixers
+from models.mixers import (
+    DecayingState,
+    GatedConvolution,
+    HashCollisions,
+    MixerCall,
+    MixerKind,
+    PastSoftmax,
+    SelectiveScan,
+    mark_begun,
+    report_mixer,
+    take_begun,
+    watches_mixers,
+)
 
 HALF = (torch.bfloat16, torch.float16)
 Reader = Callable[[Mapping[str, Any], Tensor], MixerCall]
@@ -31,27 +44,55 @@ _hooked: WeakKeyDictionary[nn.Module, bool] = WeakKeyDictionary()
 def install(network: nn.Module) -> None:
     """Make every core of the network's model files report, once, before anyone shares the network."""
     with LOADING:
-        for module in _files(network.modules()):
-            for name, reader in CORES.items():
-                core = getattr(module, name, None)
-                if core is not None and not hasattr(core, _WRAPPED):
-                    setattr(module, name, _reporting(core, reader))
-        for module in network.modules():
-            if type(module).__name__ in INLINE and module not in _hooked:
-                _hooked[module] = True
-                INLINE[type(module).__name__](module)
+        for owner in _owners(network.modules()):
+            _make_report(owner)
+        for layer in network.modules():
+            hook = next((hook for name, hook in HOOKS.items() if type(layer).__name__.endswith(name)), None)
+            if hook is not None and layer not in _hooked:
+                _hooked[layer] = True
+                hook(layer)
 
 
 def has_mixers(network: nn.Module) -> bool:
     """Return True if the network's model files have a core that `install` made report."""
-    if any(type(module).__name__ in INLINE for module in network.modules()):
+    if any(layer in _hooked for layer in network.modules()):
         return True
-    return any(hasattr(getattr(file, name, None), _WRAPPED) for file in _files(network.modules()) for name in CORES)
+    return any(hasattr(vars(owner).get(name), _WRAPPED) for owner in _owners(network.modules()) for name in CORES)
 
 
-def _files(modules: Iterable[nn.Module]) -> Iterable[Any]:
-    """The files of code that these modules' classes stand in."""
-    return [sys.modules[name] for name in dict.fromkeys(type(module).__module__ for module in modules)]
+def _owners(modules: Iterable[nn.Module]) -> Iterable[Any]:
+    """The classes of these modules, and the files of code that they stand in: what holds a core by its name."""
+    classes = dict.fromkeys(type(module) for module in modules)
+    return [*classes, *(sys.modules[name] for name in dict.fromkeys(kind.__module__ for kind in classes))]
+
+
+def _make_report(owner: Any) -> None:
+    """Bind every name of a core that the owner has, once, to a function that reports."""
+    for name, reader in CORES.items():
+        core = vars(owner).get(name)
+        if core is None or hasattr(core, _WRAPPED):
+            continue
+        if isinstance(core, type):  # torch.autograd.Function: what runs is its `apply`
+            setattr(owner, name, _ReportingFunction(_reporting(_collide(core), reader)))
+        else:
+            setattr(owner, name, _reporting(core, reader))
+
+
+@dataclass(frozen=True)
+class _ReportingFunction:
+    """A function in the place of a torch.autograd.Function, to be called by `apply`."""
+
+    apply: Callable[..., Any]
+    headlight_mixer: bool = True
+
+
+def _collide(core: Any) -> Callable[..., Any]:
+    """YOSO's core as a function, whose arguments have names."""
+
+    def collide(query_mask: Tensor, key_mask: Tensor, query: Tensor, key: Tensor, value: Tensor, config: Any) -> Any:
+        return core.apply(query_mask, key_mask, query, key, value, config)
+
+    return collide
 
 
 def _reporting(core: Callable[..., Any], reader: Reader) -> Callable[..., Any]:
@@ -77,7 +118,7 @@ def _call(core: Callable[..., Any], reader: Reader, given: Mapping[str, Any], re
     wide = {name: _float32(value) for name, value in given.items()}
     further = wide.pop("kwargs", {})
     call = reader(wide, _output(core(**wide, **further)))
-    return MixerCall(call.kind, call.core, call.value, call.output, again=True)
+    return replace(call, again=True)
 
 
 def _float32(value: Any) -> Any:
@@ -122,12 +163,61 @@ def _state_space(given: Mapping[str, Any], output: Tensor) -> MixerCall:
     return MixerCall("state space", core, given["hidden_states"], output)
 
 
+def _selective_scan(given: Mapping[str, Any], output: Tensor) -> MixerCall:
+    """Mamba: its scan has channels before tokens, and multiplies what it leaves by silu(z) itself."""
+    step = given["dt"]
+    if (bias := given.get("delta_bias")) is not None:
+        step = step + bias.to(step.dtype)[..., None]
+    step = (softplus(step) if given.get("delta_softplus") else step).mT
+    core = SelectiveScan(step, given["A"], given["B"].mT, given["C"].mT, given.get("D"))
+    gate = None if given.get("z") is None else _channels(silu(given["z"]).mT)
+    value, left = _channels(given["hidden_states"].mT), _channels(output.mT)
+    return MixerCall("selective scan", core, value, left, gate=gate)
+
+
+def _gated_recurrence(given: Mapping[str, Any], output: Tensor) -> MixerCall:
+    """RecurrentGemma's RG-LRU (De et al. 2024, Griffin): a state of one number a channel, h_t = a_t h_(t-1) + x_t."""
+    gate, x = given["recurrent_gate"] * ~given["reset"], given["hidden_states"]
+    decay = gate.float().log().clamp(min=_NOTHING_LEFT)
+    one = decay.new_ones(*decay.shape[:2], 1, 1)
+    return MixerCall("RG-LRU", DecayingState(one, one, decay), _channels(x), _channels(output))
+
+
+def _past_softmax(given: Mapping[str, Any], output: Tensor) -> MixerCall:
+    core = PastSoftmax(given["key"], -given["time_decay"].float().exp(), given["time_first"])
+    return MixerCall("WKV", core, _channels(given["value"]), _channels(output))
+
+
+def _hash_collisions(given: Mapping[str, Any], output: Tensor) -> MixerCall:
+    """YOSO in expectation: its core sees heads as texts, so the layer says how many there are."""
+    heads = take_begun(HashCollisions)
+    query, key, value, left = (
+        tensor.unflatten(0, (-1, heads)).transpose(1, 2)
+        for tensor in (given["query"], given["key"], given["value"], output)
+    )
+    core = HashCollisions(query, key, given["config"]["hash_code_len"])
+    return MixerCall("expected hash collisions", core, value, left)
+
+
+def _channels(tensor: Tensor) -> Tensor:
+    """[B, T, H] -> [B, T, H, 1]: a channel is a head whose values have one number."""
+    return tensor[..., None]
+
+
+_NOTHING_LEFT = -1e4  # the logarithm of a gate that is shut, so that sums of it stay finite
 CORES: dict[str, Reader] = {
     "torch_chunk_gated_delta_rule": _delta("gated delta rule"),
     "chunk_kimi_delta_attention": _delta("Kimi delta attention"),
     "mamba2_chunk_scan": _state_space,
+    "mamba_selective_scan": _selective_scan,
+    "rwkv_linear_attention": _past_softmax,
+    "_rnn_scan": _gated_recurrence,
+    "YosoCumulation": _hash_collisions,
 }
-"""The functions of transformers' model files that mix tokens over a whole text, and how each is read."""
+"""The functions of transformers' files and classes that mix tokens over a whole text, and how each is read."""
+
+
+# --- what hooks see ----------------------------------------------------------------------------------------------
 
 
 def _lightning(layer: Any) -> None:
@@ -151,5 +241,40 @@ def _lightning(layer: Any) -> None:
     layer.norm.register_forward_pre_hook(left)
 
 
-INLINE: dict[str, Callable[[Any], None]] = {"MiniMaxLightningAttention": _lightning}
-"""The layers whose core is no function, and how both ends of it are hooked."""
+def _short_convolution(layer: Any) -> None:
+    """Hook both ends of LFM's gated convolution; a bias is no part of the map, and taken from what is left."""
+
+    def began(module: nn.Module, args: Any, projected: Tensor) -> None:
+        mark_begun(layer, projected)
+
+    def left(module: nn.Module, args: tuple[Tensor, ...]) -> None:
+        projected = take_begun(layer)
+        if projected is None:
+            return
+        gate_in, gate_out, x = projected.chunk(3, dim=-1)
+        kernel, bias, output, half = layer.conv.weight.squeeze(1), layer.conv.bias, args[0], projected.dtype in HALF
+        if half:
+            gate_in, gate_out, x, kernel, bias = map(_float32, (gate_in, gate_out, x, kernel, bias))
+            convolve = sys.modules[type(layer).__module__].causal_conv1d_fn
+            output = gate_out * convolve((gate_in * x).mT, kernel, bias).mT
+        output = output if bias is None else output - gate_out * bias
+        core = GatedConvolution(gate_in, gate_out, kernel)
+        report_mixer(MixerCall("short convolution", core, _channels(x), _channels(output), again=half))
+
+    layer.in_proj.register_forward_hook(began)
+    layer.out_proj.register_forward_pre_hook(left)
+
+
+def _heads_of_collisions(layer: Any) -> None:
+    def began(module: nn.Module, args: Any) -> None:
+        mark_begun(HashCollisions, layer.num_attention_heads)
+
+    layer.register_forward_pre_hook(began)
+
+
+HOOKS: dict[str, Callable[[Any], None]] = {
+    "LightningAttention": _lightning,
+    "ShortConv": _short_convolution,
+    "YosoSelfAttention": _heads_of_collisions,
+}
+"""The layers whose core does not see all, by the end of their class's name, and the hooks that see the rest."""

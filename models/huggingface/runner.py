@@ -21,6 +21,7 @@ from models.config_facts import (
     head_counts,
     kv_head_count,
     layer_count,
+    layer_counts,
     position_count,
     segment_count,
 )
@@ -31,6 +32,7 @@ from models.huggingface.eager_attention import IMPLEMENTATION
 from models.huggingface.eager_output import ExpectedShape, GivenScores, WatchedSoftmax
 from models.huggingface.prediction_head import predict, usual_logits
 from models.loaded import Backend, Shape
+from models.mixers import MixerCall, of_sequence, watch_mixers
 from models.placement import dtype_of, input_device, turn
 from models.untrusted.weights import UnfitWeights
 
@@ -238,17 +240,17 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> PretrainedRunner:
         backend="probe" if attends_by_seam else "eager output",
         max_tokens=max_tokens(network, tokenizer),
     )
-    calls: list[AttentionCall] = []
+    calls, mixers = list[AttentionCall](), list[MixerCall]()
     with torch.inference_mode():
         try:
             ids = torch.arange(_TRIED)[None] + min(10, len(network.get_input_embeddings().weight) - _TRIED)
-            with watch(calls.append):
+            with watch(calls.append), watch_mixers(mixers.append):
                 hidden = _forward(tried, ids)
         except torch.OutOfMemoryError:
             raise
         except _NOT_RUN as error:
             raise ValueError(f"transformers does not run it on text alone ({one_line(error)})") from error
-        _check_whole(calls, tried)
+        _check_whole(calls, mixers, tried)
         if not bool(torch.isfinite(hidden).all()):
             raise UnfitWeights(
                 f"of {_TRIED} tokens it makes numbers that are not finite. Load it in float32, or choose another model."
@@ -256,7 +258,8 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> PretrainedRunner:
         for call in calls:
             _check_rows(call)
         if shape != "encoder-decoder":
-            tried = replace(tried, shape="encoder" if any(map(_looks_ahead, calls)) else "decoder")
+            ahead = any(map(_looks_ahead, calls)) or any(map(_mixes_ahead, mixers))
+            tried = replace(tried, shape="encoder" if ahead else "decoder")
         # The head of a model that is listed as causal predicts the next token, which one that looks ahead has read.
         head = (shape, tried.shape) != ("decoder", "encoder") and _agrees(tried, ids, hidden)
     return replace(tried, head=head, linear=not any(isinstance(call.function, GivenScores) for call in calls))
@@ -267,6 +270,13 @@ def _looks_ahead(call: AttentionCall) -> bool:
     rows = slice(0, call.query.shape[2])
     seen = attend_rows(call.function, call.query, call.key, call.value, mask=call.mask, rows=rows)
     return bool(seen.weights.triu(1 - seen.band.start).any())
+
+
+def _mixes_ahead(call: MixerCall) -> bool:
+    """Return True if a mixer gives weight to a later key."""
+    core = of_sequence(call.core, 0, slice(0, _TRIED), whole=True).of_heads([0])
+    _, weights = next(core.blocks(queries=slice(0, _TRIED)))
+    return bool(weights.triu(1).any())
 
 
 def _hidden(out: Any) -> Tensor:
@@ -290,11 +300,16 @@ def _handed_out(out: Any) -> list[Tensor]:
     return maps
 
 
-def _check_whole(calls: Sequence[AttentionCall], tried: PretrainedRunner) -> None:
-    """Raise ValueError unless every attention that the configuration names was seen, between all tokens."""
+def _check_whole(calls: Sequence[AttentionCall], mixers: Sequence[MixerCall], tried: PretrainedRunner) -> None:
+    """Raise ValueError unless every attention that the configuration names was seen, between all tokens.
+
+    Where it names none, every layer must be seen to mix tokens in another way.
+    """
     expected = attention_count(tried.config, shape=tried.shape)
-    if not calls or expected == 0:
+    if not calls and not mixers:
         raise ValueError(f"{type(tried.network).__name__} makes no softmax over all pairs of tokens that could be seen")
+    if expected == 0 and len(mixers) != sum(layer_counts(tried.config)):
+        raise ValueError(f"{len(mixers)} of its {sum(layer_counts(tried.config))} layers were seen to mix tokens")
     if len(calls) != expected:
         raise ValueError(
             f"{len(calls)} attentions were seen where the configuration names {expected}, so some layers would be "

@@ -20,6 +20,8 @@ def why_no_maps(config: Any) -> str | None:
         return None
     if config.model_type == "cpmant" and not config.prompt_length:
         return None
+    if config.model_type == "yoso" and config.use_expectation:
+        return None
     return _SENTENCES.get(config.model_type)
 
 
@@ -61,7 +63,11 @@ _SENTENCES = {
         "pairs of tokens have no weight of their own"
     ),
     "yoso": (
-        "it has no softmax: its weights are how likely two tokens fall into the same hash buckets, and its rows do not "
-        "sum to 1"
+        "it hashes tokens into buckets by random hyperplanes, drawn anew for each run, so that what a token sees is "
+        "not the same twice; with use_expectation its weights are how likely a bucket is shared, and it is recorded"
+    ),
+    "fnet": (
+        "it mixes tokens by a Fourier transform over tokens and features at once: the real part of a complex matrix "
+        "between tokens times another between features, so that no real matrix leads from token to token"
     ),
 }

@@ -12,16 +12,23 @@ calls[0].kind, calls[0].core  # "gated delta rule", DecayingState(...)
 ```
 """
 
-from models.mixers.core import Core, MixerKind, of_sequence, part_of
+from models.mixers.by_channel import GatedConvolution, PastSoftmax, SelectiveScan
+from models.mixers.core import BY_CHANNEL, Core, MixerKind, of_sequence, part_of
 from models.mixers.decaying_state import CHUNK, DecayingState
+from models.mixers.hash_collisions import HashCollisions
 from models.mixers.seam import MixerCall, mark_begun, report_mixer, take_begun, watch_mixers, watches_mixers
 
 __all__ = [
+    "BY_CHANNEL",
     "CHUNK",
     "Core",
     "DecayingState",
+    "GatedConvolution",
+    "HashCollisions",
     "MixerCall",
     "MixerKind",
+    "PastSoftmax",
+    "SelectiveScan",
     "mark_begun",
     "of_sequence",
     "part_of",

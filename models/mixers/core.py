@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from torch import Tensor
 
-MixerKind = Literal["gated delta rule", "Kimi delta attention", "lightning attention", "state space"]
+MixerKind = Literal[
+    "gated delta rule",
+    "Kimi delta attention",
+    "lightning attention",
+    "state space",
+    "expected hash collisions",
+    "selective scan",
+    "RG-LRU",
+    "WKV",
+    "short convolution",
+]
 """Kinds of layers that mix tokens in attention's place, or beside it."""
+BY_CHANNEL: frozenset[MixerKind] = frozenset(("selective scan", "RG-LRU", "WKV", "short convolution"))
+"""Kinds with a map for each channel; the others have a map for each head."""
 
 
 class Core(Protocol):
@@ -28,8 +40,8 @@ class Core(Protocol):
         """
         ...
 
-    def of_head(self, head: int) -> Core:
-        """The core of one head, or of one channel, alone."""
+    def of_heads(self, heads: Sequence[int]) -> Core:
+        """The core of some heads, or of some channels, alone."""
         ...
 
 

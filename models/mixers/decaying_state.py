@@ -16,7 +16,7 @@ vector [E], as in the chunked form of the layer itself. All of it in float64: de
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -47,17 +47,17 @@ class DecayingState:
 
     by_token: ClassVar[tuple[str, ...]] = ("query", "key", "decay", "strength")
 
-    def of_head(self, head: int) -> DecayingState:
-        """The same of one head."""
+    def of_heads(self, heads: Sequence[int]) -> DecayingState:
+        """The same of some heads."""
         shared = self.decay.shape[1] // self.key.shape[1]
-        mine, kv = slice(head, head + 1), slice(head // shared, head // shared + 1)
+        chosen, kv = list(heads), [head // shared for head in heads]
         return replace(
             self,
             query=self.query[:, kv],
             key=self.key[:, kv],
-            decay=self.decay[:, mine],
-            strength=None if self.strength is None else self.strength[:, mine],
-            skip=None if self.skip is None else self.skip[mine],
+            decay=self.decay[:, chosen],
+            strength=None if self.strength is None else self.strength[:, chosen],
+            skip=None if self.skip is None else self.skip[chosen],
         )
 
     @torch.no_grad()

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from models.attention.running_layer import running_layer
 from models.mixers.core import Core, MixerKind
@@ -22,7 +23,8 @@ class MixerCall:
     """One run of a mixer's core: value [B, T, H, V] goes in, output [B, T, H, V] is what it left.
 
     H are heads, or channels with V = 1. layer: the model's layer; None outside `models.attention.watch`. again: the
-    model computes in half precision, and its core ran once more in float32, on what it was given.
+    model computes in half precision, and its core ran once more in float32, on what it was given. gate: what the core
+    multiplies M v by before it leaves it, [B, T, H, V] (Mamba); None for most.
     """
 
     kind: MixerKind
@@ -31,10 +33,11 @@ class MixerCall:
     output: Tensor
     layer: int | None = None
     again: bool = False
+    gate: Tensor | None = None
 
 
 _watcher: ContextVar[Callable[[MixerCall], None] | None] = ContextVar("mixer_watcher", default=None)
-_begun: ContextVar[dict[nn.Module, Tensor] | None] = ContextVar("mixers_begun", default=None)
+_begun: ContextVar[dict[object, Any] | None] = ContextVar("mixers_begun", default=None)
 
 
 @contextmanager
@@ -60,14 +63,14 @@ def report_mixer(call: MixerCall) -> None:
         watcher(replace(call, layer=running_layer()))
 
 
-def mark_begun(layer: nn.Module, given: Tensor) -> None:
-    """Keep what the core of a watched layer is given, where only hooks see it; `take_begun` is the other end."""
+def mark_begun(core: object, given: object) -> None:
+    """Keep what a watched core is given, where one end of it sees only a part; `take_begun` is the other end."""
     begun = _begun.get()
     if begun is not None:
-        begun[layer] = given
+        begun[core] = given
 
 
-def take_begun(layer: nn.Module) -> Tensor | None:
-    """Take what a layer's core was given; None outside `watch_mixers`."""
+def take_begun(core: object) -> Any:
+    """Take what a core was given; None outside `watch_mixers`."""
     begun = _begun.get()
-    return None if begun is None else begun.pop(layer, None)
+    return None if begun is None else begun.pop(core, None)

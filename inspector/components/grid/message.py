@@ -129,7 +129,7 @@ def side(count: int, heads: int) -> int:
 def sides(sites: Sequence[AttentionSite | MixerSite]) -> dict[str, int]:
     """Return `side` of each stream, whose layers may have different numbers of heads."""
     layers = Counter(site.stream for site in sites)
-    heads = {stream: max(site.heads for site in sites if site.stream == stream) for stream in layers}
+    heads = {stream: max(site.tiles for site in sites if site.stream == stream) for stream in layers}
     return {stream: side(layers[stream], heads[stream]) for stream in layers}
 
 

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 class Pictures:
     """Small pictures of a mixer's heads as shares of each head's weight farthest from 0, in -1 .. 1: [H, rows, cols].
 
-    farthest: that weight, [H]. refused: why there is no map, "" where there is; then both are zeros.
+    A layer with a map for each channel has one picture, of their mean size; a map that is not what the layer did is
+    zeros. notes: a line for each.
     """
 
     shares: Array
-    farthest: NDArray[np.float32]
-    refused: str = ""
+    notes: Sequence[str]
 
     def bytes(self, scale: theme.Scale) -> NDArray[np.uint8]:
         """The shares as a message holds them."""
-        return _bytes(self.shares, scale)
+        return signed_bytes(self.shares, scale)
 
 
 def row(sites: Sequence[AttentionSite | MixerSite], *, default: int) -> int:
@@ -68,8 +68,9 @@ def choose(site: AttentionSite | MixerSite, sites: Sequence[AttentionSite | Mixe
 
 def neighbour(sites: Sequence[AttentionSite | MixerSite], opened: tuple[int, int], *, by: int) -> tuple[int, int]:
     """Give the row and the head `by` places further, row by row; the last head's next is the first."""
-    places = [(at, head) for at, site in enumerate(sites) for head in range(site.heads)]
-    return places[(places.index(opened) + by) % len(places)]
+    places = [(at, head) for at, site in enumerate(sites) for head in range(site.tiles)]
+    row, head = opened
+    return places[(places.index((row, min(head, sites[row].tiles - 1))) + by) % len(places)]
 
 
 def options(trace: Trace, measures: pd.DataFrame, *, stream: str) -> Options:
@@ -94,12 +95,12 @@ def draw(
     options = replace(options, sort=one_token.sorted_by(options.sort, shown, token))
 
     def make() -> bytes:
-        heads = max(site.heads for site in sites)
+        heads = max(site.tiles for site in sites)
         rows = [at for at, site in enumerate(sites) if site.kind == "softmax"]
         attention = _attention(trace, shown, measures, stream=stream, scale=scale, options=options, token=token)
         mixers = {} if token is not None else pictures(trace, shown, stream=stream)
         size = (next(iter(mixers.values())).shares if attention is None else attention.pictures).shape[-2:]
-        cells = np.full((len(sites), heads, *size), _bytes(np.zeros(1, np.float32), scale)[0], np.uint8)
+        cells = np.full((len(sites), heads, *size), signed_bytes(np.zeros(1, np.float32), scale)[0], np.uint8)
         notes, names = ([[""] * heads for _ in sites] for _ in range(2))
         measured: dict[str, list[list[float | None]] | None] = {}
         if attention is not None:
@@ -110,10 +111,9 @@ def draw(
             for name, numbers in attention.measures.items():
                 measured[name] = None if numbers is None else _widened(numbers, rows, shape=(len(sites), heads))
         for at, mixer in mixers.items():
-            site = sites[at]
-            cells[at, : site.heads] = mixer.bytes(scale)
-            told = [words.note(site.kind, largest=float(number)) for number in mixer.farthest]
-            notes[at][: site.heads] = [words.refused(site.kind)] * site.heads if mixer.refused else told
+            count = len(mixer.shares)
+            cells[at, :count] = mixer.bytes(scale)
+            notes[at][:count] = mixer.notes
         named = None if token is None else one_token.named(trace, token, stream=stream)
         return grid_bytes(
             cells,
@@ -128,7 +128,7 @@ def draw(
             options=options,
             selected=selected,
             named=None if named is None else (rows[named[0]], named[1]),
-            widths=[site.heads for site in sites],
+            widths=[site.tiles for site in sites],
         )
 
     with st.container(gap=None):  # a bar while they are drawn leaves no gap behind
@@ -156,17 +156,20 @@ def pictures(trace: Trace, shown: Arrangement, *, stream: str) -> dict[int, Pict
     rows = {at: site for at, site in enumerate(sites) if isinstance(site, MixerSite)}
 
     def of_site(site: MixerSite) -> Pictures:
+        record = trace.mixer(layer=site.layer, kind=site.kind)
         try:
-            cells = mixers.pooled(trace.mixer(layer=site.layer, kind=site.kind), shown, side=side)
-        except ValueError as error:
+            if site.by_channel:
+                cells = mixers.averaged(record, shown, side=side)[None]
+                told = [words.averaged(site.kind, channels=site.heads, sampled=len(record.sampled))]
+                return Pictures(cells / (cells.max() or 1), told)
+            cells = mixers.pooled(record, shown, side=side)
+        except ValueError:
             length = -(-len(shown.keys.members) // -(-len(shown.keys.members) // side))
-            return Pictures(
-                np.zeros((site.heads, length, length), np.float32), np.zeros(site.heads, np.float32), str(error)
-            )
+            return Pictures(np.zeros((site.tiles, length, length), np.float32), [words.refused(site.kind)] * site.tiles)
         flat = cells.reshape(site.heads, -1)
         farthest = np.take_along_axis(flat, np.abs(flat).argmax(axis=1)[:, None], axis=1)[:, 0]
-        size = np.where(farthest == 0, 1, np.abs(farthest))
-        return Pictures((cells / size[:, None, None]).astype(np.float32), farthest)
+        size = np.where(farthest == 0, 1, np.abs(farthest))[:, None, None]
+        return Pictures((cells / size).astype(np.float32), [words.note(site.kind, largest=float(x)) for x in farthest])
 
     def make() -> dict[int, Pictures]:
         drawn = {}
@@ -210,11 +213,11 @@ def _attention(
         drawn, notes = strips.pictures, strips.notes
         sorts |= strips.measures
     shares = np.float32(drawn) / 255  # the root of the share of the top
-    cells = _bytes(np.square(shares), scale)
+    cells = signed_bytes(np.square(shares), scale)
     return _Attention(cells, site_words.notes(sites, notes), roles.roles(measures).names, sorts)
 
 
-def _bytes(shares: NDArray[np.floating], scale: theme.Scale) -> NDArray[np.uint8]:
+def signed_bytes(shares: NDArray[np.floating], scale: theme.Scale) -> NDArray[np.uint8]:
     """Round shares in -1 .. 1 to the bytes of a picture, zero in the middle."""
     drawn = np.sign(shares) * np.sqrt(np.abs(shares)) if scale == "sqrt" else shares
     rounded: NDArray[np.uint8] = np.rint(127.5 + 127.5 * drawn).astype(np.uint8)

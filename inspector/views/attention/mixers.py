@@ -19,7 +19,7 @@ from inspector.views.attention import compare_with, every_layer, open_head, view
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import save
 from inspector.views.figures.map_files import MapPicture
-from inspector.views.shell import caching, downloads, problems, readings, recording_notes, sentence
+from inspector.views.shell import caching, downloads, link, problems, readings, recording_notes, sentence
 from inspector.wording import mixers as words
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from inspector.trace import Array, MixerSite, Trace
     from inspector.views.attention.room import Places
 
+SIDE = 96  # cells of the small picture of a long text's whole map, in either direction
 Follow = Callable[[Choice | Step, maps.Groups], None]
 
 
@@ -54,6 +55,8 @@ def draw(
     """
     with places.bar:
         options = view_options.choose(long=long, sums=False)
+        if site.by_channel:
+            _choose_channel(site, number)
         compare_with.choose(trace, trace.mixing_sites_of(site.stream), row=row, number=number)
     try:
         shown = replace(options.arrange(trace, stream=site.stream), renormalise=False)
@@ -104,6 +107,20 @@ def draw(
     _files(trace, seen, values, whole=shown, window=window, read=read, options=options, place=places.line)
 
 
+def _choose_channel(site: MixerSite, number: int) -> None:
+    """Draw the choice of a channel, of which a layer has thousands."""
+    key = f"{words.CHANNEL} of layer {site.layer}"
+    st.session_state[key] = number
+    st.number_input(
+        words.CHANNEL,
+        0,
+        site.heads - 1,
+        key=key,
+        on_change=lambda: link.assign("head", st.session_state[key]),
+        width=140,
+    )
+
+
 def reading(trace: Trace, site: MixerSite, number: int) -> HeadOfMixer:
     """Read a head's map, once for a text; ValueError where it is not what the layer did."""
     from inspector import mixers
@@ -145,7 +162,7 @@ def _map(
         queries=seen.queries.labels,
         keys=seen.keys.labels,
         layer=row,
-        head=number,
+        head=min(number, site.tiles - 1),
         title=words.title(site, number),
         scale=options.scale,
         chosen=[at for at in map(seen.queries.containing, pinned) if at is not None],
@@ -173,8 +190,15 @@ def _map(
 
 def _whole(trace: Trace, shown: maps.Arrangement, site: MixerSite, number: int, *, scale: Scale) -> WholeMap:
     """Make the small picture beside the window of a long text."""
-    row = trace.mixing_sites_of(site.stream).index(site)
-    picture = every_layer.pictures(trace, shown, stream=site.stream)[row].bytes(scale)[number]
+    from inspector import mixers
+
+    def make() -> Array:
+        alone = trace.mixer(layer=site.layer, kind=site.kind).of_head(number)
+        cells: Array = mixers.pooled(alone, shown, side=SIDE)[0]
+        return cells
+
+    cells = caching.cached((trace.key, "whole map", site.layer, site.kind, number, shown), make)
+    picture = every_layer.signed_bytes(cells / (np.abs(cells).max() or 1), scale)
     return WholeMap(len(shown.queries.members), len(shown.keys.members), picture)
 
 

@@ -73,6 +73,8 @@ with files:
 
 if len(attending) > 1:
     further.section(attending, scale=options.scale)
+    if any(panel.trace.mixers for panel in attending):
+        st.caption(mixer_words.SOFTMAX_ALONE)
 else:
     st.caption(mixer_words.FURTHER)
 st.page_link(

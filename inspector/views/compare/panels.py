@@ -406,6 +406,9 @@ def _place_of_mixer(name: str, trace: Trace, stream: str, kind: str) -> tuple[Mi
     sites = [site for site in trace.mixer_sites if site.stream == stream and site.kind == kind]
     said = mixer_words.mixing_by(kind)
     site = controls.layer(sites, key(name, "layer"), call=key(name, "call"), default=sites[0], width=NARROW, said=said)
+    if site.by_channel:
+        number = controls.number(mixer_words.CHANNEL, key(name, "head"), default=0, last=site.heads - 1, width=NARROW)
+        return site, number
     return site, controls.listed("Head", key(name, "head"), range(site.heads), default=0, width=NARROW)
 
 

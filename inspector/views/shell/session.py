@@ -118,7 +118,17 @@ def _second_run(loaded: models.LoadedModel, trace: Trace) -> tuple[SecondRun | N
 
 
 def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
-    """The trace of a panel that has its own model and text; an empty text is the sidebar's."""
+    """The trace of a panel that has its own model and text; an empty text is the sidebar's.
+
+    Raises ValueError for a model without softmax attention.
+    """
+    trace = _panel_trace(chosen, model=model, text=text)
+    if not trace.sites:
+        raise ValueError(mixer_words.no_attention(trace.mixer_sites[0].kind))
+    return trace
+
+
+def _panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
     trace, shape = chosen.trace, available_models.shape(model)
     with st.container():
         if text.strip():

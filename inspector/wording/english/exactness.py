@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # which comes with torch
-    from inspector.exactness import Exactness
+    from inspector.exactness import Exactness, HeldMixers
 
 LONG = "on a long text a second run takes as long as reading it, so it waits until it is asked for"
 NO_MODEL = "the model of this saved trace is not at hand; record the text in a model of the list to have it held"
@@ -26,6 +26,18 @@ def title(checked: Exactness) -> str:
 
 def caption(checked: Exactness) -> str:
     """Say below the badge what was compared, where it differs, or why nothing was compared."""
+    mixers = "" if checked.mixers is None else f" {_mixers(checked.mixers)}"
+    return _compared(checked) + mixers
+
+
+def _mixers(mixers: HeldMixers) -> str:
+    return (
+        f"{mixers.shown} of {mixers.ran} layers that mix tokens without softmax attention have maps: each was "
+        "held to what its layer's own core left."
+    )
+
+
+def _compared(checked: Exactness) -> str:
     second = checked.second
     if second is None:
         held = f"No second run was made to hold this to: {checked.not_held}."

@@ -20,6 +20,11 @@ SHORT: dict[str, str] = {
     "Kimi delta attention": "KDA",
     "lightning attention": "lightning",
     "state space": "SSM",
+    "expected hash collisions": "YOSO",
+    "selective scan": "scan",
+    "RG-LRU": "LRU",
+    "WKV": "WKV",
+    "short convolution": "conv",
 }
 """One word for each kind, for the name of a grid's row."""
 PAPERS: dict[MixerKind, str] = {
@@ -27,6 +32,11 @@ PAPERS: dict[MixerKind, str] = {
     "Kimi delta attention": "Kimi Team 2025, Kimi Linear",
     "lightning attention": "Qin et al. 2024, Lightning Attention-2",
     "state space": "Dao & Gu 2024, Mamba-2",
+    "expected hash collisions": "Zeng et al. 2021, YOSO",
+    "selective scan": "Gu & Dao 2023, Mamba",
+    "RG-LRU": "De et al. 2024, Griffin",
+    "WKV": "Peng et al. 2023, RWKV",
+    "short convolution": "Liquid AI 2025, LFM2",
 }
 _DELTA = (
     r"$M = \mathrm{tril}(QK^\top \ast G)\,(I + \mathrm{diag}(\beta)\,\mathrm{stril}(KK^\top \ast G))^{-1}\,"
@@ -39,6 +49,19 @@ FORMULAS: dict[MixerKind, str] = {
     "state space": (
         r"$M = \mathrm{tril}(CB^\top \ast G)\,\mathrm{diag}(\Delta) + D\,I$, with $G_{ij}$ the decay from $j$ to $i$"
     ),
+    "expected hash collisions": (
+        r"$M_{ij} = (1 - \arccos(q_i \cdot k_j) / \pi)^\tau$, with $\tau$ hyperplanes of a hash: how likely a query "
+        "and a key fall into one bucket"
+    ),
+    "selective scan": (
+        r"$M_{ij} = \sum_n C_{in} B_{jn} e^{A_n (Z_i - Z_j)} \Delta_j + D\,[i = j]$, with $Z$ the sum of $\Delta$"
+    ),
+    "RG-LRU": r"$M_{ij} = a_{j+1} \cdots a_i$, the gates from key to query",
+    "WKV": (
+        r"$M_{i \cdot} = \mathrm{softmax}_j(k_j + (i - 1 - j)\,w)$, and $k_i + u$ for the token itself, with decay $w$ "
+        "and bonus $u$ of the channel"
+    ),
+    "short convolution": r"$M_{ij} = C_i\, w_{i-j}\, B_j$, with the gates $B$ and $C$ inside",
 }
 _CONVOLVED = "Before it a short convolution makes q, k and v of each token and the few before it"
 BEFORE: dict[MixerKind, str] = {
@@ -46,20 +69,44 @@ BEFORE: dict[MixerKind, str] = {
     "Kimi delta attention": _CONVOLVED,
     "lightning attention": "Before it each token makes its q, k and v by itself",
     "state space": "Before it a short convolution makes the values, B and C of each token and the few before it",
+    "expected hash collisions": "Before it each token makes its q, k and v by itself",
+    "selective scan": "Before it a short convolution makes x of each token and the few before it",
+    "RG-LRU": "Before it a short convolution and an input gate make x",
+    "WKV": "Before it each token is mixed with the one before to make k and v",
+    "short convolution": "Before it a projection makes x, B and C of each token",
 }
 """The way to a core, by its kind, which is not in its map."""
-AFTER = "after it come a norm, a gate and the output projection. None of these is in the map."
-ALSO_PLAIN = (
+_GATED = "after it come a norm, a gate and the output projection"
+AFTER: dict[MixerKind, str] = {
+    "gated delta rule": _GATED,
+    "Kimi delta attention": _GATED,
+    "lightning attention": _GATED,
+    "state space": _GATED,
+    "expected hash collisions": "after it vectors are brought to length 1, and projected",
+    "selective scan": "after it come the gate silu(z) and the output projection",
+    "RG-LRU": "after it come the product with a second branch and the output projection",
+    "WKV": "after it come the gate sigmoid(r) and the output projection",
+    "short convolution": "after it comes the output projection",
+}
+"""The way on from a core, by its kind, which is not in its map."""
+NOT_IN_IT = "None of these is in the map."
+SIGNED = (
     "Weights have a sign and rows do not sum to 1: they are no shares of attention, so roles, entropy and rollout do "
     "not apply."
+)
+NOT_SIGNED = "Rows do not sum to 1: weights are no shares of attention, so roles, entropy and rollout do not apply."
+OF_A_CHANNEL = (
+    "Each channel has a map of its own, here of weights from 0 up whose rows sum to 1: no share of a head's attention, "
+    "so roles, entropy and rollout do not apply."
 )
 AGAIN = "The model computes in half precision; for the map its core ran once more in float32, on what it was given."
 REFUSED = "This head has no map: no matrix that was found is what the layer did."
 NOT_SHOWN = "No attention here"
 GRID_OF_ALL = (
-    "Rows are layers in their order, of every kind. On the scale of colours zero is the background, indigo is above it "
-    "and amber below. Pictures of softmax attention end at 1; each other picture ends at its own weight farthest from "
-    "0. Roles and measures are of softmax attention alone: other heads come last where heads are sorted."
+    "Rows are layers in their order, of every kind. On the scale of colours zero is the background, indigo is above "
+    "it and amber below. Pictures of softmax attention end at 1; each other picture ends at its own weight farthest "
+    "from 0; a layer with a map for each channel has one picture, the mean size of their weights. Roles and "
+    "measures are of softmax attention alone: other heads come last where heads are sorted."
 )
 ONE_TOKEN_OF_SOFTMAX = "Only heads of softmax attention are shown for one token: other weights are no shares."
 FARTHEST_OF_TILE = "the weight of its tile that is the farthest from 0"
@@ -68,6 +115,8 @@ SOFTMAX_ALONE = (
     "Softmax attention alone is measured here: what mixes tokens in another way has weights that are no shares. Its "
     "maps are on the page Attention."
 )
+ROUNDING = 1e-4  # of sums that are 1
+CHANNEL = "Channel"
 MIXES_BY = "Mixes by"
 FURTHER = "What is further down compares shares: choose softmax attention in two panels to see it."
 PNG_HELP = "The map as you see it"
@@ -109,8 +158,8 @@ def not_subtracted(*, names: Sequence[str]) -> str:
 
 
 def place(site: MixerSite, head: int) -> str:
-    """Name a head of a mixer in a panel's title: "layer 0 (gated delta rule), head 2"."""
-    return f"{site.name}, head {head}"
+    """Name a head of a mixer, or a channel, in a panel's title: "layer 0 (gated delta rule), head 2"."""
+    return f"{site.name}, {'channel' if site.by_channel else 'head'} {head}"
 
 
 def softmax_alone(kinds: Iterable[str]) -> str:
@@ -144,10 +193,18 @@ def head(read: HeadOfMixer, *, query: Named, key: Named) -> str:
 def what(read: HeadOfMixer) -> str:
     """Say what a map is of, by whom, and that its weights are no shares; with the paragraph's numbers."""
     kind, (least, largest) = read.site.kind, read.sums
+    signs = f"{percent(read.negative)} of the weights are negative, and rows sum" if read.negative else "Rows sum"
+    shares = abs(least - 1) < ROUNDING and abs(largest - 1) < ROUNDING
+    plain = SIGNED if read.negative else OF_A_CHANNEL if shares else NOT_SIGNED
     return (
-        f"{FORMULAS[kind]} ({PAPERS[kind]}). {percent(read.negative)} of the weights are negative, and rows sum to "
-        f"{signed(least)} to {signed(largest)}. {ALSO_PLAIN} {BEFORE[kind]}; {AFTER}"
+        f"{FORMULAS[kind]} ({PAPERS[kind]}). {signs} to {_between(least, largest)}. {plain} "
+        f"{BEFORE[kind]}; {AFTER[kind]}. {NOT_IN_IT}"
     )
+
+
+def _between(least: float, largest: float) -> str:
+    low, high = signed(least), signed(largest)
+    return low if low == high else f"{low} to {high}"
 
 
 def held(difference: float, *, again: bool) -> str:
@@ -158,17 +215,22 @@ def held(difference: float, *, again: bool) -> str:
 
 def numbers(read: HeadOfMixer) -> list[tuple[str, str, str]]:
     """Write the numbers of the line over the map: name, value and meaning."""
-    least, largest = map(signed, read.sums)
     return [
         ("Farthest from 0", signed(read.weight), LARGEST_ABOUT),
         ("Negative", percent(read.negative), NEGATIVE_ABOUT),
-        ("Rows sum to", f"{least} to {largest}", SUMS_ABOUT),
+        ("Rows sum to", _between(*read.sums), SUMS_ABOUT),
     ]
 
 
 def note(kind: str, *, largest: float) -> str:
     """Write the line of a small picture in the grid."""
     return f"{kind}, weight farthest from 0: {signed(largest)}"
+
+
+def averaged(kind: str, *, channels: int, sampled: int) -> str:
+    """Write the line of the one small picture of a layer that has a map for each channel."""
+    which = "all" if channels == sampled else f"{sampled} evenly spaced"
+    return f"{kind}, mean size of the weight over {which} of {channels:,} channels; a click opens one channel"
 
 
 def refused(kind: str) -> str:

@@ -535,18 +535,18 @@ REFUSED = (
     Family("deepseek_v4", ROPE, note="sees compressed stretches of the text as keys"),
     Family("hy_v4", ROPE, note="an index chooses the keys before the softmax"),
     Family("t5gemma2", ROPE, note="one softmax over the decoder's tokens and the source's"),
+    Family("fnet", LEARNED, note="Fourier transforms instead of attention"),
 )
-"""The families that the loader refuses though they have a softmax over tokens, with a sentence that says why."""
+"""The families that the loader refuses, with a sentence that says why."""
 
 WITHOUT_SOFTMAX = (
-    Family("yoso", LEARNED, note="samples by hashing instead of softmax"),
-    Family("fnet", LEARNED, note="Fourier transforms instead of attention"),
-    Family("rwkv", NONE, note="a recurrence instead of attention"),
-    Family("mamba", NONE, note="a state space instead of attention"),
-    Family("mamba2", NONE, {"num_heads": 4, "head_dim": 16, "n_groups": 1}, note="a state space instead of attention"),
-    Family("falcon_mamba", NONE, note="a state space instead of attention"),
+    Family("yoso", LEARNED, note="in expectation; where it draws its hashes it is refused"),
+    Family("rwkv", NONE),
+    Family("mamba", NONE),
+    Family("mamba2", NONE, {"num_heads": 4, "head_dim": 16, "n_groups": 1}),
+    Family("falcon_mamba", NONE),
 )
-"""The families without a softmax over tokens; the loader refuses these too."""
+"""The families without a softmax over tokens, whose layers have a map all the same."""
 
 NOT_RUN = (
     Family("blt", ROPE, {"encoder_hash_byte_group_vocab": 64}, note="'BltConfig' object has no attribute"),

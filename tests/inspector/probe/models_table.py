@@ -42,13 +42,15 @@ CAPTURED_HEAD = (
     *("family", "shape", "seen by", "maps", "outputs", "scores", "positions", "norms", "FFN", "block", "residual"),
     *("layers", "special", "costs"),
 )
+MIXED_HEAD = ("family", "shape", "norms", "residual", "layers", "special", "costs")
 REFUSED_HEAD = ("family", "what it does", "what the loader says", "costs")
 INTRODUCTION = """# Models of transformers
 
 {captured} families of transformers {version}, each as a tiny model with random weights, held to transformers' own class
-under `attn_implementation="eager"`; and {refused} that are refused. Each of the {types} types in transformers' causal,
-masked and sequence-to-sequence lists is in one of the tables. A model type that is not here is tried out when it is
-loaded, and refused if not every layer's attention can be seen. `pytest tests/inspector/probe/test_families.py
+under `attn_implementation="eager"`; {without} more whose layers mix tokens without softmax attention; and {refused}
+that are refused. Each of the {types} types in transformers' causal, masked and sequence-to-sequence lists is in one of
+the tables. A model type that is not here is tried out when it is loaded, and refused if not every layer's attention can
+be seen. `pytest tests/inspector/probe/test_families.py
 --write-models-table` writes this page, and the test fails if the code no longer agrees with it.
 
 {columns}
@@ -78,8 +80,9 @@ loaded, and refused if not every layer's attention can be seen. `pytest tests/in
   leaves; what a mixture of experts adds is then what is left over. Else the sentence that the page Block says why not.
 - **residual**: the residual stream before and after every layer, compared with transformers' `output_hidden_states`,
   or refused with the reason.
-- **layers**: how many have a map from token to token. A layer that mixes tokens without softmax attention (a delta
-  rule, a state space) has one for each head: its product with the values is held to what the layer's own core left.
+- **layers**: how many have a map from token to token. A layer that mixes tokens without softmax attention has one for
+  each head (delta rules, lightning attention, state spaces) or channel (selective scans, RG-LRU, short convolutions):
+  its product with the values is held to what the layer's own core left.
 - **special**: 4:2 heads: 4 heads share 2 kv heads (GQA; 4:1 is MQA). A window of w: a query sees keys less than w
   tokens away. A sink: an extra score beside the keys' scores, so that rows sum to less than 1. A soft-cap bounds the
   scores.
@@ -115,25 +118,26 @@ as CLIP, whose text model is read where it is saved by itself; and what else tra
 
 
 SECTIONS = {
-    "Without softmax attention over tokens": "Refused too: these models have no map from token to token.",
+    "Recorded, without softmax attention": "Every layer mixes tokens in another way, and has a map all the same.",
     "Not built or not run": "By transformers {version} itself, with the sizes of tests/inspector/probe/families.py.",
     "No text model": "What is read is not text.",
 }
 HEADS = {
-    "Without softmax attention over tokens": REFUSED_HEAD,
+    "Recorded, without softmax attention": MIXED_HEAD,
     "Not built or not run": ("family", "what transformers says"),
     "No text model": ("family", "what it reads"),
 }
 TABLES = {
     "Recorded": [family.name for family in CAPTURED],
     "Refused": [family.name for family in REFUSED],
-    "Without softmax attention over tokens": [family.name for family in WITHOUT_SOFTMAX],
+    "Recorded, without softmax attention": [family.name for family in WITHOUT_SOFTMAX],
     "Not built or not run": [family.name for family in NOT_RUN],
     "No text model": list(NOT_TEXT),
 }
 """Every model type of transformers' causal, masked and sequence-to-sequence lists, by the table it stands in."""
 COUNTED = {family.name: family for family in (*CAPTURED, *REFUSED, *WITHOUT_SOFTMAX)}
 """The families of which the tables say what is known of their costs."""
+BESIDE = "; side by side"
 NORM_REASONS = {
     INSIDE: "inside a sublayer",
     NO_FORMULA: "no LayerNorm, RMSNorm or BatchNorm",
@@ -173,6 +177,12 @@ class Row:
             special,
         )
         return cls(family.name, cells, differences)
+
+    @classmethod
+    def mixed(cls, family: Family, loaded: LoadedModel, trace: Trace) -> Row:
+        norms = "; ".join([norms_of(trace).removesuffix(BESIDE), *norms_refused(trace)])
+        cells = (loaded.shape, norms, residual_of(trace), layers_of(trace), special_of(family, trace))
+        return cls(family.name, cells)
 
     @classmethod
     def refused(cls, family: Family, reason: str) -> Row:
@@ -220,7 +230,7 @@ def norms_of(trace: Trace) -> str:
     inside = [norm for norm in trace.norms if norm.layer is not None]
     kinds = dict.fromkeys({"layer": "LayerNorm", "rms": "RMS"}[norm.kind] for norm in inside)
     placements = dict.fromkeys(norm.placement for norm in inside)
-    beside = "" if {"attention", "ffn"} <= {norm.part for norm in inside} else "; side by side"
+    beside = "" if {"attention", "ffn"} <= {norm.part for norm in inside} else BESIDE
     return f"{' and '.join(kinds)}, {' and '.join(placements)}{beside}"
 
 
@@ -329,7 +339,7 @@ def columns(rows: Iterable[Row]) -> str:
 
 
 def layers_with_maps(rows: Iterable[Row]) -> tuple[str, str, str]:
-    """Say how many layers of all families have a map."""
+    """Say how many layers of all families with softmax attention have a map."""
     counts = {row.name: tuple(map(int, row.cells[7].split(" of "))) for row in rows}
     shown, ran = (sum(pair[place] for pair in counts.values()) for place in (0, 1))
     without = [name for name, (some, every) in counts.items() if some < every]
@@ -369,7 +379,12 @@ def write_table(rows: Iterable[Row]) -> None:
     captured, refused = tables["Recorded"], tables["Refused"]
     version = transformers.__version__
     text = INTRODUCTION.format(
-        captured=len(captured), version=version, refused=len(refused), types=len(by_name), columns=columns(captured)
+        captured=len(captured),
+        without=len(WITHOUT_SOFTMAX),
+        version=version,
+        refused=len(refused),
+        types=len(by_name),
+        columns=columns(captured),
     )
     text += _table(CAPTURED_HEAD, captured) + REFUSED_INTRODUCTION + _table(REFUSED_HEAD, refused)
     for title, words in SECTIONS.items():

@@ -585,7 +585,26 @@ def test_a_trace_is_saved_and_opened(parity: Parity, tmp_path: Path) -> None:
         np.testing.assert_array_equal(again.scores(**where), trace.scores(**where))
 
 
-@pytest.mark.parametrize("family", [*REFUSED, *WITHOUT_SOFTMAX], ids=lambda family: family.name)
+@pytest.mark.parametrize("family", WITHOUT_SOFTMAX, ids=lambda family: family.name)
+def test_layers_without_softmax_have_maps_and_the_output_is_that_of_transformers(
+    family: Family, tmp_path: Path, measured: dict[str, Row]
+) -> None:
+    save(family, tmp_path)
+    loaded = models.load(tmp_path)
+    trace = record_as_given(loaded)
+    ids = torch.tensor([trace.encoding.ids])
+    segments = {"token_type_ids": torch.tensor([trace.encoding.segments])} if loaded.shape == "encoder" else {}
+    with torch.no_grad():
+        expected = reference(tmp_path)(input_ids=ids, **segments, output_hidden_states=True)
+    assert_close(trace.output, expected.hidden_states[-1][0].numpy(), relative=1e-6)
+    assert_close(loaded.predict(trace.hidden[None]), expected.logits, relative=1e-6)
+    assert not trace.sites
+    assert {site.layer for site in trace.mixer_sites} == {state.layer for state in trace.states} - {-1}
+    assert exactness.check(trace, expected_layers=loaded.layers, second=hold(loaded, trace)).holds
+    measured[family.name] = Row.mixed(family, loaded, trace)
+
+
+@pytest.mark.parametrize("family", REFUSED, ids=lambda family: family.name)
 def test_what_cannot_be_captured_is_refused_with_its_reason(
     family: Family, tmp_path: Path, measured: dict[str, Row]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import inspector
 import models
 from inspector import exactness, record, record_batch
 from inspector.trace import MixerRecord
@@ -26,33 +28,47 @@ BY_HEAD = {
     ),
     **dict.fromkeys(("kimi_linear", "bailing_hybrid"), "Kimi delta attention"),
     "minimax": "lightning attention",
-    **dict.fromkeys(("bamba", "granitemoehybrid", "nemotron_h", "zamba2", "falcon_h1"), "state space"),
+    "yoso": "expected hash collisions",
+    **dict.fromkeys(("mamba2", "bamba", "granitemoehybrid", "nemotron_h", "zamba2", "falcon_h1"), "state space"),
 }
+BY_CHANNEL = {
+    **dict.fromkeys(("lfm2", "lfm2_moe", "lfm3"), "short convolution"),
+    **dict.fromkeys(("jamba", "mamba", "falcon_mamba"), "selective scan"),
+    "rwkv": "WKV",
+    "recurrent_gemma": "RG-LRU",
+}
+KINDS = BY_HEAD | BY_CHANNEL
+READS_PADDING = {("recurrent_gemma", "left"), ("rwkv", "left"), ("yoso", "left"), ("yoso", "right")}
 LENGTHS = (1, 7, 65, 300)
 TEXTS = ("the cat sat", "the dog sat on the log because it was tired", "it was the mat")
 
 
-def product(mixer: MixerRecord) -> np.ndarray:
-    """M v of every head, [T, H, V], from the maps that are shown."""
+def maps_of(mixer: MixerRecord) -> np.ndarray:
+    """The maps that are shown, [H, T, T]; of a mixer by channel those of every channel, one after the other."""
     tokens = slice(0, len(mixer.site.queries))
-    return np.einsum("hqt,thv->qhv", mixer.window(queries=tokens, keys=tokens), mixer.value.double().numpy())
+    if not mixer.site.by_channel:
+        return mixer.window(queries=tokens, keys=tokens)
+    heads = range(mixer.site.heads)
+    return np.concatenate([mixer.of_head(head).window(queries=tokens, keys=tokens) for head in heads])
 
 
 def off(mixer: MixerRecord) -> float:
     """The largest difference of M v from what the core left, as a share of what its head left."""
+    mixed = np.einsum("hqt,thv->qhv", maps_of(mixer), mixer.value.double().numpy())
+    mixed = mixed if mixer.gate is None else mixed * mixer.gate.double().numpy()
     left = mixer.output.double().numpy()
-    return float((np.abs(product(mixer) - left).max(axis=(0, 2)) / np.abs(left).max(axis=(0, 2))).max())
+    return float((np.abs(mixed - left).max(axis=(0, 2)) / np.abs(left).max(axis=(0, 2))).max())
 
 
 @pytest.mark.families
-@pytest.mark.parametrize("name", BY_HEAD)
+@pytest.mark.parametrize("name", KINDS)
 def test_every_layer_has_a_map_that_is_what_its_core_does(name: str, tmp_path: Path) -> None:
     loaded = loaded_family(name, tmp_path)
     for tokens in LENGTHS:
         trace = recorded(loaded, tokens)
-        assert {mixer.site.kind for mixer in trace.mixers} == {BY_HEAD[name]}
+        assert {mixer.site.kind for mixer in trace.mixers} == {KINDS[name]}
         layers = {site.layer for site in (*trace.sites, *trace.mixer_sites)}
-        assert layers == set(range(len(trace.states) - 1))
+        assert layers == {state.layer for state in trace.states} - {-1}
         for mixer in trace.mixers:
             assert off(mixer) <= 1e-5
             assert mixer.exact
@@ -61,15 +77,18 @@ def test_every_layer_has_a_map_that_is_what_its_core_does(name: str, tmp_path: P
 
 @pytest.mark.families
 @pytest.mark.parametrize("padding", ["left", "right"])
-@pytest.mark.parametrize("name", BY_HEAD)
+@pytest.mark.parametrize("name", KINDS)
 def test_a_map_is_that_of_the_text_alone_in_any_batch(name: str, padding: Any, tmp_path: Path) -> None:
     loaded = loaded_family(name, tmp_path)
+    if (name, padding) in READS_PADDING:
+        where = "before" if padding == "left" else "behind"
+        with pytest.raises(ValueError, match=f"reads the padding {where} a text as text"):
+            record_batch(loaded, TEXTS, padding=padding)
+        return
     for trace, text in zip(record_batch(loaded, TEXTS, padding=padding), TEXTS, strict=True):
-        alone = record(loaded, text)
-        for mixer in trace.mixers:
+        for mixer, alone in zip(trace.mixers, record(loaded, text).mixers, strict=True):
             assert off(mixer) <= 1e-5
-            where = {"layer": mixer.site.layer, "kind": mixer.site.kind}
-            assert_close(trace.attention(**where), alone.attention(**where), relative=1e-5)
+            assert_close(maps_of(mixer), maps_of(alone), relative=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +129,23 @@ def test_windows_pictures_and_heads_are_parts_of_the_map(hybrid: LoadedModel) ->
     np.testing.assert_array_equal(mixer.pooled(side=15), farthest)
 
 
+def test_a_mixer_by_channel_shows_one_channel_and_an_average(tmp_path: Path) -> None:
+    trace = recorded(loaded_family("jamba", tmp_path), 70)
+    mixer, whole = trace.mixer(layer=0), slice(0, 70)
+    assert (mixer.site.by_channel, mixer.site.heads) == (True, 64)
+    with pytest.raises(ValueError, match="a map for each of its 64 channels: choose one"):
+        trace.attention(layer=0, kind="selective scan")
+    with pytest.raises(ValueError, match="channel 64 is out of range"):
+        trace.attention(layer=0, head=64, kind="selective scan")
+    assert len(mixer.sampled) == 32
+    assert {0, 63} < set(mixer.sampled)
+    sampled = [mixer.of_head(head).window(queries=whole, keys=whole)[0] for head in mixer.sampled]
+    mean = np.abs(sampled).mean(axis=0)
+    assert_close(mixer.averaged(side=70), mean, relative=1e-6)
+    assert_close(mixer.averaged(side=35), mean.reshape(35, 2, 35, 2).max(axis=(1, 3)), relative=1e-6)
+    np.testing.assert_array_equal(trace.attention(layer=0, head=mixer.sampled[1], kind="selective scan"), sampled[1])
+
+
 def test_exactness_counts_the_layers_with_maps(hybrid: LoadedModel) -> None:
     trace = record(hybrid, TEXTS[1])
     checked = exactness.check(trace, expected_layers=hybrid.layers)
@@ -120,14 +156,23 @@ def test_exactness_counts_the_layers_with_maps(hybrid: LoadedModel) -> None:
     assert exactness.check(record(models.load("own-decoder"), "The cat."), expected_layers=None).mixers is None
 
 
+@pytest.mark.families
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_in_half_precision_the_core_runs_again_in_float32(dtype: str, tmp_path: Path) -> None:
-    save(FAMILIES["qwen3_next"], tmp_path)
+@pytest.mark.parametrize("name", ["qwen3_next", "kimi_linear", "bamba", "jamba", "recurrent_gemma", "lfm2", "rwkv"])
+def test_in_half_precision_the_core_runs_again_in_float32(name: str, dtype: str, tmp_path: Path) -> None:
+    save(FAMILIES[name], tmp_path)
     loaded = models.load(tmp_path, dtype=dtype)
     checked = exactness.check(record(loaded, TEXTS[1]))
     assert checked.mixers is not None
-    assert (checked.mixers.shown, checked.mixers.again) == (1, 1)
+    assert checked.mixers.shown == checked.mixers.ran == checked.mixers.again
     assert "ran again in float32" in str(checked)
+
+
+def test_a_core_that_cannot_run_again_is_refused_in_half_precision(tmp_path: Path) -> None:
+    save(FAMILIES["minimax"], tmp_path)
+    trace = record(models.load(tmp_path, dtype="bfloat16"), TEXTS[1])
+    with pytest.raises(ValueError, match="no map of layer 1"):
+        trace.attention(layer=1, kind="lightning attention")
 
 
 # --- planted faults ------------------------------------------------------------------------------------------------
@@ -196,3 +241,72 @@ def test_ten_threads_of_hybrids_beside_softmax_models_meet_nowhere(tmp_path: Pat
     with ThreadPoolExecutor(10) as pool:
         for case, made in zip(cases * 6, pool.map(digest, cases * 6), strict=True):
             assert made == alone[case], case
+
+
+# --- files ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.families
+@pytest.mark.parametrize(
+    "name", ["qwen3_next", "kimi_linear", "bamba", "jamba", "rwkv", "lfm2", "yoso", "recurrent_gemma"]
+)
+def test_a_saved_trace_has_its_mixers(name: str, tmp_path: Path) -> None:
+    trace = record(loaded_family(name, tmp_path), TEXTS[1])
+    inspector.save(trace, tmp_path / "trace.npz")
+    again = inspector.open(tmp_path / "trace.npz")
+    assert again.mixer_sites == trace.mixer_sites
+    for saved, mixer in zip(again.mixers, trace.mixers, strict=True):
+        assert saved.again == mixer.again
+        np.testing.assert_array_equal(maps_of(saved), maps_of(mixer))
+
+
+def _changed(saved: Path, change: Callable[[dict[str, Any], dict[str, np.ndarray]], None]) -> Path:
+    """The file with a header and arrays that somebody else wrote."""
+    with np.load(saved) as file:
+        arrays = {name: file[name] for name in file.files}
+    header = json.loads(str(arrays.pop("header")))
+    change(header, arrays)
+    np.savez(saved.with_name("changed.npz"), header=np.array(json.dumps(header)), **arrays)
+    return saved.with_name("changed.npz")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda header, arrays: header["mixers"][0].update(kind="softmax"), "mixers.0.kind is not what it can be"),
+        (lambda header, arrays: header["mixers"][0].update(core="Trace"), "mixers.0.core is not what it can be"),
+        (lambda header, arrays: header["mixers"][0]["numbers"].update(scale=None), "numbers.scale is not"),
+        (lambda header, arrays: header["mixers"][0]["numbers"].update(by_token=1), "fields that no DecayingState has"),
+        (lambda header, arrays: header.update(mixers=header["mixers"] * 2), "2 mixers in 1 places"),
+        (lambda header, arrays: arrays.update({"mixer.0.value": arrays["mixer.0.value"][1:]}), "do not fit"),
+        (lambda header, arrays: arrays.update({"mixer.0.core.key": arrays["mixer.0.core.key"][:, :1]}), "is not of"),
+        (
+            lambda header, arrays: arrays.update({"mixer.0.core.decay": arrays["mixer.0.core.decay"] * np.nan}),
+            "is not of",
+        ),
+    ],
+)
+def test_a_file_with_mixers_that_cannot_be_is_refused(
+    hybrid: LoadedModel, change: Callable[[dict[str, Any], dict[str, np.ndarray]], None], reason: str, tmp_path: Path
+) -> None:
+    inspector.save(record(hybrid, TEXTS[1]), tmp_path / "trace.npz")
+    with pytest.raises(ValueError, match=reason):
+        inspector.open(_changed(tmp_path / "trace.npz", change))
+
+
+def test_a_file_from_before_there_were_mixers_opens(hybrid: LoadedModel, tmp_path: Path) -> None:
+    trace = record(hybrid, TEXTS[1])
+    inspector.save(trace, tmp_path / "trace.npz")
+    old = inspector.open(_changed(tmp_path / "trace.npz", lambda header, arrays: header.pop("mixers")))
+    assert old.mixers == ()
+    np.testing.assert_array_equal(old.attention(layer=1), trace.attention(layer=1))
+
+
+def test_numbers_that_were_changed_in_a_file_give_no_map(hybrid: LoadedModel, tmp_path: Path) -> None:
+    inspector.save(record(hybrid, TEXTS[1]), tmp_path / "trace.npz")
+
+    def change(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        arrays["mixer.0.core.strength"] = arrays["mixer.0.core.strength"] * 2
+
+    with pytest.raises(ValueError, match="no map of layer 0"):
+        inspector.open(_changed(tmp_path / "trace.npz", change)).attention(layer=0, kind="gated delta rule")

@@ -35,6 +35,8 @@ def test_nothing_is_said_of_models_with_maps(name: str) -> None:
 
 
 def test_what_is_said_holds_for_the_configuration_at_hand() -> None:
+    assert why_no_maps(AutoConfig.for_model("yoso", use_expectation=False))
+    assert why_no_maps(AutoConfig.for_model("yoso", use_expectation=True)) is None
     assert why_no_maps(AutoConfig.for_model("reformer", attn_layers=["local", "lsh"]))
     assert why_no_maps(AutoConfig.for_model("reformer", attn_layers=["local"])) is None
     assert why_no_maps(AutoConfig.for_model("funnel", block_sizes=[2, 2]))

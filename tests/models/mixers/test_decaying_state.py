@@ -86,7 +86,7 @@ def test_a_head_and_a_block_alone_are_those_of_the_whole() -> None:
     core = drawn(200)
     maps = whole(core)
     for head in range(HEADS):
-        assert_close(whole(core.of_head(head))[0], maps[head], relative=1e-12)
+        assert_close(whole(core.of_heads([head]))[0], maps[head], relative=1e-12)
     rows, weights = next(core.blocks(queries=slice(130, 140)))
     assert rows == slice(128, 192)
     assert_close(weights, maps[:, rows, :192], relative=1e-12)

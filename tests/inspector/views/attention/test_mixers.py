@@ -24,6 +24,7 @@ from tests.inspector.views.page import opened as start
 
 TEXT = "the cat sat on the log"
 KINDS = {"qwen3_next": "gated delta rule", "kimi_linear": "Kimi delta attention", "falcon_h1": "state space"}
+MAMBA = "mamba"  # without softmax attention, a map for each channel
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_ROOT", str(root))
         forget()
-        for name in KINDS:
+        for name in (*KINDS, MAMBA):
             save(FAMILIES[name], root / name)
             app = start(state={"picker.open": True}, model="own-encoder", text=TEXT)
             app.text_input(key="picker.other").set_value(str(root / name))
@@ -160,8 +161,9 @@ def test_a_model_that_attends_in_all_layers_gets_what_it_got() -> None:
 
 
 def test_pages_of_shares_say_that_they_read_softmax_attention_alone(folder: Path) -> None:
-    for page in ("Scores", "What if", "Compare"):
+    for page in ("Scores", "What if"):
         assert "This page reads softmax attention alone" in said(opened(folder / "falcon_h1", page)), page
+    assert "Softmax attention alone is measured here" in said(opened(folder / "falcon_h1", "Compare"))
     app = opened(folder / "kimi_linear", "Questions", q="3")
     app.button(key="show 3").click().run()
     assert "Softmax attention alone was measured" in said(app)
@@ -208,3 +210,31 @@ def test_compare_refuses_a_kind_that_is_not_there(folder: Path, value: str) -> N
     assert messages(app, "head")[0][0]["title"].startswith("A: layer 1, head")
     if value:
         assert f'The link asks for a_mixer "{value}"' in said(app)
+
+
+def test_a_layer_with_a_map_for_each_channel_has_one_picture_and_a_channel_is_chosen(folder: Path) -> None:
+    app = opened(folder / MAMBA, layer="1", head="5")
+    header, numbers = messages(app, "head")[0]
+    assert header["title"] == "Layer 1 (selective scan), channel 5"
+    trace = recorded(folder / MAMBA)
+    expected = trace.attention(layer=1, head=5, kind="selective scan")
+    np.testing.assert_array_equal(numbers.reshape(expected.shape), expected)
+    grid, cells = messages(app, "grid")[0]
+    assert (grid["widths"], grid["names"]) == ([1, 1], ["layer 0 (scan)", "layer 1 (scan)"])
+    average = trace.mixer(layer=1).averaged(side=len(trace.tokens))
+    picture = cells.reshape(2, *average.shape)[1].astype(float) / 127.5 - 1
+    assert np.abs(picture - average / average.max()).max() < 0.01
+    app.number_input(key="Channel of layer 1").set_value(7).run()
+    assert messages(app, "head")[0][0]["title"] == "Layer 1 (selective scan), channel 7"
+    assert "".join(app.query_params["head"]) == "7"
+    merged = opened(folder / MAMBA, layer="1", head="5", words="true")
+    assert messages(merged, "grid")[0][0]["rows"] < grid["rows"] or len(trace.tokens) == grid["rows"]
+
+
+def test_python_lines_of_a_gated_core_hold(folder: Path) -> None:
+    trace = replace(recorded(folder / MAMBA), model=str(folder / MAMBA))
+    names: dict[str, np.ndarray] = {}
+    lines = python.mixer(trace, maps.arrange(trace), site=trace.mixer_sites[0], head=3)
+    *before, last = lines.splitlines()
+    exec("\n".join([*before, f"made = {last}"]), names)
+    assert_close(names["made"], trace.mixer(layer=0).of_head(3).output[:, 0].numpy(), relative=1e-5)
