@@ -14,7 +14,7 @@ from itertools import chain, groupby
 import numpy as np
 
 from inspector.text import ordinals
-from inspector.trace import Array, AttentionSite, Trace, WeightBlock
+from inspector.trace import Array, AttentionSite, MixerSite, Trace, WeightBlock
 from inspector.trace.pooling import MaxPool
 from models.tokenizers import Encoding
 
@@ -86,8 +86,8 @@ class Arrangement:
         """True if a map is too large to be shown whole."""
         return max(len(self.queries.members), len(self.keys.members)) > WHOLE
 
-    def is_plain(self, site: AttentionSite) -> bool:
-        """Return True if every token of an attention is shown, each in a group of one."""
+    def is_plain(self, site: AttentionSite | MixerSite) -> bool:
+        """Return True if every token of an attention, or of another mixer, is shown, each in a group of one."""
         sides = ((self.queries, site.queries), (self.keys, site.keys))
         alone = all(side.members == tuple((token,) for token in range(len(tokens))) for side, tokens in sides)
         return alone and not self.renormalise
@@ -151,7 +151,7 @@ def arrange(
     that it predicts. block: positions of the text that are one group whatever was chosen, the pieces of a swapped word.
     Raises ValueError where nothing is left.
     """
-    site = next(site for site in trace.sites if stream in (None, site.stream))
+    site = next(site for site in trace.mixing_sites if stream in (None, site.stream))
     read = trace.read_by(site.stream)
     source = trace.encoding if site.stream == "cross" else read
     queries, keys = (
@@ -244,7 +244,7 @@ def _groups(encoding: Encoding, *, hide_special: bool, merge_words: bool, block:
     return Groups(tuple(_join([encoding.tokens[position] for position in group]) for group in members), members)
 
 
-def _with_predictions(queries: Groups, site: AttentionSite) -> Groups:
+def _with_predictions(queries: Groups, site: AttentionSite | MixerSite) -> Groups:
     names = site.predicted
     if names is None:
         return queries

@@ -40,8 +40,8 @@ class Overview:
 
     @property
     def looks_untrained(self) -> bool:
-        """True where no head does on this text what random weights would not do."""
-        return not self.beyond_chance.any()
+        """True where attention was measured, and no head does on this text what random weights would not do."""
+        return bool(self.beyond_chance.size) and not self.beyond_chance.any()
 
 
 def measure(
@@ -53,6 +53,8 @@ def measure(
     are done, a part of one included, and how many there are; what it raises ends the pass.
     """
     checks, beyond_chance = WeightChecks(trace), HeadsBeyondChance(trace)
+    if not trace.sites:  # all layers mix tokens without softmax attention: there is no row of shares to measure
+        return Overview(pd.DataFrame(columns=["stream", "layer", "head", "label"]), checks, {}, np.zeros(0, np.bool_))
     places = {(site.stream, site.layer, site.call): place for place, site in enumerate(trace.sites)}
     pools = [MaxPool(site.heads, len(site.queries), len(site.keys), side=sides[site.stream]) for site in trace.sites]
 
@@ -66,7 +68,8 @@ def measure(
 
     table = heads.measure(trace, on_band=see)
     pictures = {
-        stream: np.stack([pools[place].cells for (of, *_), place in places.items() if of == stream]) for stream in sides
+        stream: np.stack([pools[place].cells for (of, *_), place in places.items() if of == stream])
+        for stream in trace.streams
     }
     labels = heads.with_choice(table, trace)["label"]
     return Overview(table.assign(label=labels), checks, pictures, beyond_chance.result)

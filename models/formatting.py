@@ -51,10 +51,10 @@ def layer_name(layer: int, call: int = 0, *, short: bool = False) -> str:
     return f"layer {layer} ({which})" if call else f"layer {layer}"
 
 
-def layers_in_words(attend: Sequence[int]) -> str:
-    """Say which layers attend, for a model in which not all do: "layers 1, 3 and 5 attend"."""
+def layers_in_words(attend: Sequence[int], *, do: str = "attend", does: str = "attends") -> str:
+    """Say which layers attend, for a model in which not all do: "layers 1, 3 and 5 attend"; do, does: what else."""
     *first, last = map(str, attend)
-    return f"layers {', '.join(first)} and {last} attend" if first else f"layer {last} attends"
+    return f"layers {', '.join(first)} and {last} {do}" if first else f"layer {last} {does}"
 
 
 def _printable(text: str) -> str:

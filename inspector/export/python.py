@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inspector.explain import Explanation
 from inspector.maps import Arrangement
 from inspector.sections.subject import given, recorded
-from inspector.trace import Trace
+from inspector.trace import MixerSite, Trace
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,36 @@ def lines(
             f"shown = {_arranged('trace', trace, shown, stream)}",
             *numbers,
             f"inspector.show(trace, {place})  # in a notebook: all heads, and this one open",
+        ]
+    )
+
+
+def mixer(
+    trace: Trace,
+    shown: Arrangement,
+    *,
+    site: MixerSite,
+    head: int,
+    window: tuple[slice, slice] | None = None,
+) -> str:
+    """Python lines after which `weights` holds the map of a head that mixes tokens without softmax, [Q, T].
+
+    shown, window: as of `lines`.
+    """
+    place = f"layer={site.layer}, kind={site.kind!r}"
+    if window is None and shown.is_plain(site):
+        of_head = f"mixer = trace.mixer({place}).of_head({head})"
+        gated = trace.mixer(layer=site.layer, kind=site.kind).gate is not None
+        product = f"weights @ mixer.value[:, 0].numpy(){' * mixer.gate[:, 0].numpy()' * gated}"
+        weights = f"weights = trace.attention({place}, head={head})"
+        return "\n".join([recorded(trace), weights, of_head, f"{product}  # equals mixer.output[:, 0]"])
+    down, across = (f"slice({part.start}, {part.stop})" for part in window or (slice(None), slice(None)))
+    return "\n".join(
+        [
+            recorded(trace),
+            f"shown = {_arranged('trace', trace, replace(shown, renormalise=False), site.stream)}",
+            f"read = inspector.mixers.reader(trace.mixer({place}), {head})",
+            f"weights = inspector.maps.rows(shown, read, queries={down})[1][:, {across}]",
         ]
     )
 

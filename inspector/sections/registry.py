@@ -20,7 +20,8 @@ class Page:
     """A page. address: of its link, "" of the first. group: of the menu; icon: a name of Material Symbols.
 
     board: a view with code of its own, whose pictures are touched; else a page of sections. reads: it shows the
-    reader's text; runs: it asks the reader's model. The sidebar has what the page reads and runs.
+    reader's text; runs: it asks the reader's model. The sidebar has what the page reads and runs. attends: what it
+    shows is of softmax attention, whose rows are shares.
     """
 
     address: str
@@ -29,6 +30,7 @@ class Page:
     board: bool = True
     reads: bool = True
     runs: bool = True
+    attends: bool = False
 
     @property
     def title(self) -> str:
@@ -115,8 +117,8 @@ PAGES = {
     for page in (
         Page("", "read", "grid_view"),
         Page("compare", "read", "compare"),
-        Page("scores", "read", "score", board=False),
-        Page("what_if", "read", "alt_route"),
+        Page("scores", "read", "score", board=False, attends=True),
+        Page("what_if", "read", "alt_route", attends=True),
         Page("block", "inside", "account_tree", board=False),
         Page("layernorm", "inside", "equalizer", board=False),
         Page("positions", "inside", "waves", board=False),

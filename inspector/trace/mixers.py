@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -32,8 +33,11 @@ SAMPLED = 32  # channels of a mixer whose map is by channel, evenly spaced, that
 class MixerSite:
     """The place of a mixer: its kind, stream, layer, heads, and the tokens that it joins (queries and keys are one).
 
-    heads: how many; channels, where `by_channel`. predicts: as in AttentionSite.
+    heads: how many; channels, where `by_channel`. predicts, call: as in AttentionSite; a layer mixes its tokens once in
+    each way.
     """
+
+    call: ClassVar[int] = 0
 
     kind: MixerKind
     stream: str
@@ -48,9 +52,19 @@ class MixerSite:
         return self.queries
 
     @property
+    def predicted(self) -> tuple[str, ...] | None:
+        """Names for the tokens that the queries have to predict, see `AttentionSite.predicted`."""
+        return None if self.predicts is None else tuple("…" if token is None else token for token in self.predicts)
+
+    @property
     def by_channel(self) -> bool:
         """True where each channel has a map of its own: thousands, of which one is looked at."""
         return self.kind in BY_CHANNEL
+
+    @property
+    def tiles(self) -> int:
+        """Small pictures in a grid of all heads: one for each, and one for all channels where `by_channel`."""
+        return 1 if self.by_channel else self.heads
 
     @property
     def name(self) -> str:

@@ -69,6 +69,11 @@ class AttentionSite:
         """The layer in words: "layer 3", or "layer 3 (2nd attention)" for a layer's second attention."""
         return layer_name(self.layer, self.call)
 
+    @property
+    def tiles(self) -> int:
+        """Small pictures in a grid of all heads: one for each."""
+        return self.heads
+
     def kv_group(self, head: int) -> int:
         """The kv head that a head reads its keys and values from (Ainslie et al. 2023)."""
         return head // (self.heads // self.kv_heads)

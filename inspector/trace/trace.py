@@ -220,6 +220,24 @@ class Trace:
         return held_bytes(self)
 
     @cached_property
+    def mixing_sites(self) -> tuple[AttentionSite | MixerSite, ...]:
+        """All that mixes tokens: the attentions, and behind them layers that do it in another way."""
+        return (*self.sites, *self.mixer_sites)
+
+    @cached_property
+    def mixing_streams(self) -> tuple[str, ...]:
+        """The streams in which tokens are mixed, by attention or in another way."""
+        return tuple(dict.fromkeys(site.stream for site in self.mixing_sites))
+
+    def mixing_sites_of(self, stream: str) -> tuple[AttentionSite | MixerSite, ...]:
+        """All that mixes a stream's tokens, in the order of the layers; in a layer that has both, attention first.
+
+        Of a stream that attends in all its layers it is `sites_of`.
+        """
+        attentions, mixers = self.sites_of(stream), [site for site in self.mixer_sites if site.stream == stream]
+        return tuple(sorted((*attentions, *mixers), key=lambda site: site.layer)) if mixers else attentions
+
+    @cached_property
     def mixer_sites(self) -> tuple[MixerSite, ...]:
         """All layers that mix tokens without softmax attention, in the order in which they ran."""
         return tuple(record.site for record in self.mixers)

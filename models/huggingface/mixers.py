@@ -53,6 +53,13 @@ def install(network: nn.Module) -> None:
                 hook(layer)
 
 
+def has_mixers(network: nn.Module) -> bool:
+    """Return True if the network's model files have a core that `install` made report."""
+    if any(layer in _hooked for layer in network.modules()):
+        return True
+    return any(hasattr(vars(owner).get(name), _WRAPPED) for owner in _owners(network.modules()) for name in CORES)
+
+
 def _owners(modules: Iterable[nn.Module]) -> Iterable[Any]:
     """The classes of these modules, and the files of code that they stand in: what holds a core by its name."""
     classes = dict.fromkeys(type(module) for module in modules)

@@ -108,7 +108,7 @@ def tokens_that_fit(candidate: Candidate, limits: Limits, *, maps: bool = False)
     """
     size = candidate.size
     fits = limits.capture_bytes // size.capture_bytes(1)
-    if maps:
+    if maps and size.heads:  # a model without softmax attention has none whose maps would be kept
         discriminant = size.recorded**2 + size.heads * limits.capture_bytes
         fits = (isqrt(discriminant) - size.recorded) // (2 * size.heads)
     return min(limits.tokens, fits)

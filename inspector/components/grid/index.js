@@ -70,7 +70,8 @@ class Grid extends View {
   /** Cells are built again only where their order or names changed, so that focus and frame stay where they are. */
   arrange() {
     const order = this.sorted();
-    const built = String([order, this.header.names, this.header.columns, this.header.labels]);
+    const { names, columns, labels, widths } = this.header;
+    const built = String([order, names, columns, labels, widths]);
     if (built !== this.built) {
       Object.assign(this, { order, built });
       this.build();
@@ -89,8 +90,12 @@ class Grid extends View {
     const sign = this.options.rising ? 1 : -1;
     const known = places.filter(([layer, head]) => values[layer][head] !== null);
     known.sort((a, b) => sign * (values[a[0]][a[1]] - values[b[0]][b[1]])); // stable: equals as in the model
-    return [...known, ...places.filter(([layer, head]) => values[layer][head] === null)];
+    const unknown = places.filter(([layer, head]) => values[layer][head] === null);
+    return [...known, ...unknown.filter(this.exists), ...unknown.filter((place) => !this.exists(place))];
   }
+
+  /** Rows may have different numbers of heads: the places behind a row's last head are empty. */
+  exists = ([layer, head]) => !this.header.widths || head < this.header.widths[layer];
 
   /** The number that put a head in its place, where its note does not hold it. */
   sortedBy(cell) {
@@ -121,7 +126,10 @@ class Grid extends View {
       made.append(first, ...others);
       return made;
     };
-    const cell = (layer, head) => element("div", "cell", { role: "gridcell", "data-layer": layer, "data-head": head });
+    const cell = (layer, head) =>
+      this.exists([layer, head])
+        ? element("div", "cell", { role: "gridcell", "data-layer": layer, "data-head": head })
+        : element("div", "cell", { role: "presentation", "data-layer": layer, "data-head": head, hidden: "" });
     const side = (name) => element("span", "side", { role: "rowheader", "aria-label": name });
     this.cells = times(layers, () => []);
     for (const [layer, head] of this.order) this.cells[layer][head] = cell(layer, head);
@@ -210,14 +218,15 @@ class Grid extends View {
   }
 
   draw(size, gap, tagged) {
-    const { layers, heads, rows, cols, colours } = this.header;
+    const { layers, heads, rows, cols, colours, diverging } = this.header;
     const theme = readTheme(this.box);
-    this.palette = makePalette(colours[theme.mode], theme);
+    this.palette = makePalette(colours[theme.mode], theme, diverging);
     const [across, down] = [size + gap, size + gap + tagged];
     const shape = sizeCanvas(this.canvas, heads * across - gap, layers * down - gap);
     const image = new ImageData(shape.width, shape.height);
     const device = (length) => Math.round(length * devicePixelRatio); // on whole pixels no thumbnail is blurred
     this.order.forEach(([layer, head], rank) => {
+      if (!this.exists([layer, head])) return;
       const [x, y] = [device((rank % heads) * across), device(Math.floor(rank / heads) * down)];
       const [width, height] = [Math.min(device(size), shape.width - x), Math.min(device(size), shape.height - y)];
       paint(image, { x, y, width, height }, this.levels, (layer * heads + head) * rows * cols, rows, cols, this.palette);
@@ -267,7 +276,7 @@ class Grid extends View {
   /** What the host says is open; a click that it has not answered yet comes before. */
   follow(place) {
     if (this.header.crossed) return;
-    if (place && !this.cells[place[0]]?.[place[1]]) return; // the open head of another page, whose model is larger
+    if (place && !(this.cells[place[0]]?.[place[1]] && this.exists(place))) return; // the open head of another page, whose model is larger
     this.header.selected = place;
     if (String(place) === String(this.selected)) this.settle();
     else if (!this.waiting) this.select(place);
@@ -300,7 +309,12 @@ class Grid extends View {
     const at = this.rank(this.place(event.target));
     const [row, column] = [Math.floor(at / heads), at % heads];
     const [down, across] = WALKS[event.key] ?? [];
-    const walk = () => this.order[clamp(row + down, 0, layers - 1) * heads + clamp(column + across, 0, heads - 1)];
+    const walk = () => {
+      const first = clamp(row + down, 0, layers - 1) * heads;
+      let rank = first + clamp(column + across, 0, heads - 1);
+      while (rank > first && !this.exists(this.order[rank])) rank -= 1;
+      return this.order[this.exists(this.order[rank]) ? rank : at];
+    };
     const step = { "[": -1, PageUp: -1, "]": 1, PageDown: 1 }[event.key];
     if (event.key in WALKS) this.focus(walk());
     else if (step && !this.header.crossed) this.step(step);
@@ -319,7 +333,9 @@ class Grid extends View {
   rank = ([layer, head]) => this.order.findIndex((place) => place[0] === layer && place[1] === head);
 
   step(by) {
-    const place = this.order[this.rank(this.selected ?? this.place(this.roving)) + by];
+    let rank = this.rank(this.selected ?? this.place(this.roving)) + by;
+    while (this.order[rank] && !this.exists(this.order[rank])) rank += by;
+    const place = this.order[rank];
     if (!place) return;
     this.focus(place);
     this.open(place);

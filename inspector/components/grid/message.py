@@ -19,7 +19,7 @@ from inspector.text import bits, number
 from inspector.trace.pooling import pool
 
 if TYPE_CHECKING:
-    from inspector.trace import AttentionSite
+    from inspector.trace import AttentionSite, MixerSite
 
 Measure = Literal["moved", "surprise"]
 
@@ -65,6 +65,8 @@ def grid_bytes(
     options: Options | None = None,
     columns: str = "head",
     labels: Sequence[str] | None = None,
+    widths: Sequence[int] | None = None,
+    diverging: bool = False,
 ) -> bytes:
     """Pack thumbnails uint8 [L, H, rows, cols] into the grid's message.
 
@@ -76,12 +78,16 @@ def grid_bytes(
     they are not 0, 1, 2. crossed: the places that are crossed out, where a click crosses a head out or takes that back;
     None where a click opens the head. measures: the measures to sort heads by, each with a number for each place, or
     None; None for all of a measure whose numbers the host sends once heads are sorted by it. roles: what each head
-    does. options: how the heads are sorted and which are shown.
+    does. options: how the heads are sorted and which are shown. widths: the number of heads of each row, where rows
+    have different numbers; what `pictures` and tables hold of further heads is not shown. diverging: zero is in the
+    middle of the colours.
     """
     layers, heads, rows, cols = pictures.shape
     for what, place in (("selected", selected), ("named", named)):
         if place is not None and not (0 <= place[0] < layers and 0 <= place[1] < heads):
             raise ValueError(f"{what} head {place} is outside {layers} layers of {heads} heads")
+    if widths is not None and (len(widths) != layers or not all(0 < width <= heads for width in widths)):
+        raise ValueError(f"widths {list(widths)} don't fit {layers} layers of up to {heads} heads")
     if names is not None and len(names) != layers:
         raise ValueError(f"{len(names)} names don't fit {layers} layers; give one for each")
     tables: dict[str, Sequence[Sequence[object]] | None] = {
@@ -109,6 +115,8 @@ def grid_bytes(
         "columns": columns,
         "labels": None if labels is None else list(labels),
         **({} if named is None else {"named": list(named)}),
+        **({} if widths is None else {"widths": list(widths)}),
+        **({"diverging": True} if diverging else {}),
     }
     return pack(header, pictures)
 
@@ -118,10 +126,11 @@ def side(count: int, heads: int) -> int:
     return max(1, min(SIDE, math.isqrt(BUDGET // (count * heads))))
 
 
-def sides(sites: Sequence[AttentionSite]) -> dict[str, int]:
-    """Return `side` of each stream."""
+def sides(sites: Sequence[AttentionSite | MixerSite]) -> dict[str, int]:
+    """Return `side` of each stream, whose layers may have different numbers of heads."""
     layers = Counter(site.stream for site in sites)
-    return {site.stream: side(layers[site.stream], site.heads) for site in sites}
+    heads = {stream: max(site.tiles for site in sites if site.stream == stream) for stream in layers}
+    return {stream: side(layers[stream], heads[stream]) for stream in layers}
 
 
 def readable_top(cells: NDArray[np.float32]) -> float:
@@ -182,6 +191,7 @@ def importance_bytes(
         np.rint(255 * levels).astype(np.uint8)[..., None, None],
         tokens=1,
         colours=theme.DIVERGING if signed else theme.SEQUENTIAL,
+        diverging=signed,
         scale="sqrt",  # which takes the bytes as they are
         notes=notes,
         names=names,

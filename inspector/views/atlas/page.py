@@ -12,6 +12,8 @@ from inspector.views import sections
 from inspector.views.atlas import build_panel
 from inspector.views.shell import atlas_keys, link, problems, session
 from inspector.wording import atlas as words
+from inspector.wording import mixers as mixer_words
+from models.huggingface.mixers import has_mixers
 
 if TYPE_CHECKING:
     from inspector.sections.section import Need
@@ -49,6 +51,8 @@ def opened(need: Need | None) -> Subject:
         )
     if asked:
         st.caption(words.built_here(atlases[asked], by_key=keys is not None and library.is_key(asked)))
+    if has_mixers(subject.model.network):
+        st.caption(mixer_words.SOFTMAX_ALONE)
     if shelf.weights_of:
         st.caption(words.same_weights(subject.model.card.title, shelf.weights_of))
     return replace(subject, opened=atlases[asked])

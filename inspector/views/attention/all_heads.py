@@ -69,7 +69,7 @@ def draw(
             data, top = caching.cached(
                 (trace.key, "grid message", stream, shown, scale, options, selected, token), make
             )
-        grid(data, key="grid-view", on_open=on_open, on_options=_keep)
+        grid(data, key="grid-view", on_open=on_open, on_options=keep)
     if shown.is_long:
         st.caption(said.tiles_read(top=top, root=scale == "sqrt"))
 
@@ -93,7 +93,7 @@ def options(trace: Trace, measures: pd.DataFrame, *, stream: str) -> Options:
     return Options(sort.removeprefix("-") or None, sort.startswith("-"), only)
 
 
-def _keep(options: Options) -> None:
+def keep(options: Options) -> None:
     """Keep a choice made in the grid, before the run that follows it."""
     sort = one_token.in_link(options.sort) if options.sort else None
     link.assign("sort", (f"{'-' if options.rising else ''}{sort}",) if sort else None)

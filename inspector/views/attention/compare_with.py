@@ -7,30 +7,34 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from inspector.trace import AttentionSite
 from inspector.views.shell import link, open_site, overview, pages, site_words
 from inspector.wording import attention as words
 
 if TYPE_CHECKING:
-    from inspector.trace import AttentionSite, Trace
+    from inspector.trace import MixerSite, Trace
 
 PAGE = "compare"
 
 
-def choose(trace: Trace, sites: Sequence[AttentionSite], *, row: int, number: int) -> None:
+def choose(trace: Trace, sites: Sequence[AttentionSite | MixerSite], *, row: int, number: int) -> None:
     """Draw the heads that can stand beside the open head, each a link to the page with both: near ones, and any.
 
-    sites: of the stream; row, number: the open head's place among them.
+    sites: all that mix the stream's tokens; row, number: the open head's place among them.
     """
+    attentions = [site for site in sites if isinstance(site, AttentionSite)]
+    if not attentions:
+        return
     first = (*overview.first_head(trace, stream=trace.streams[0]), 0)
-    shown = [open_site.further(sites, first, by=by) for by in range(2)]  # by the page itself
-    names = site_words.layer_names(sites)
-    others = [(at, number) for at in range(len(sites)) if at != row]
+    shown = [open_site.further(attentions, first, by=by) for by in range(2)]  # by the page itself
+    names = site_words.layer_names(attentions) if len(attentions) == len(sites) else [site.name for site in sites]
+    others = [(at, min(number, site.heads - 1)) for at, site in enumerate(sites) if at != row]
     others += [(row, head) for head in range(sites[row].heads) if head != number]
     if not others:
         return
 
     def link_to(at: int, head: int) -> None:
-        _link(f"{names[at].capitalize()}, head {head}", [(sites[row], number), (sites[at], head)], shown=shown)
+        _link(f"{_capital(names[at])}, head {head}", [(sites[row], number), (sites[at], head)], shown=shown)
 
     with st.popover(words.COMPARE_WITH, key="compare with", on_change="rerun") as opened:
         if not opened.open:
@@ -40,24 +44,33 @@ def choose(trace: Trace, sites: Sequence[AttentionSite], *, row: int, number: in
             link_to(at, head)
 
 
-def _any(names: Sequence[str], sites: Sequence[AttentionSite], *, row: int, number: int) -> tuple[int, int]:
+def _any(names: Sequence[str], sites: Sequence[AttentionSite | MixerSite], *, row: int, number: int) -> tuple[int, int]:
     """Draw the choice of any layer and head, first one that is near in neither; return its row and head."""
-    rows, heads = len(sites), sites[row].heads
+    rows = len(sites)
     with st.container(horizontal=True, gap="small"):
         at = st.selectbox(
             "Layer",
             range(rows),
             index=(row + 1) % rows,
-            format_func=lambda at: names[at].capitalize(),
+            format_func=lambda at: _capital(names[at]),
             key=f"any row of {rows}",
             width=150,
         )
+        heads = sites[at].heads
         head = st.selectbox("Head", range(heads), index=(number + 1) % heads, key=f"any head of {heads}", width=110)
         return at, head
 
 
+def _capital(name: str) -> str:
+    """Begin a layer's name with a capital letter; what follows may be an abbreviation."""
+    return f"{name[0].upper()}{name[1:]}"
+
+
 def _link(
-    label: str, heads: Sequence[tuple[AttentionSite, int]], *, shown: Sequence[tuple[AttentionSite, int]]
+    label: str,
+    heads: Sequence[tuple[AttentionSite | MixerSite, int]],
+    *,
+    shown: Sequence[tuple[AttentionSite, int]],
 ) -> None:
     """Link to two heads on the page, on the reader's text.
 
@@ -65,8 +78,10 @@ def _link(
     """
     given: dict[str, str] = {}
     for side, (site, head), (first, first_head) in zip("ab", heads, shown, strict=True):
-        given |= {f"{side}_layer": str(site.layer)} if site.layer != first.layer else {}
-        given |= {f"{side}_head": str(head)} if head != first_head else {}
+        other_kind = site.kind != first.kind
+        given |= {f"{side}_mixer": site.kind} if other_kind else {}
+        given |= {f"{side}_layer": str(site.layer)} if other_kind or site.layer != first.layer else {}
+        given |= {f"{side}_head": str(head)} if other_kind or head != first_head else {}
         given |= {f"{side}_call": str(site.call)} if site.call else {}
         given |= {f"{side}_stream": site.stream} if site.stream != "encoder" else {}
     link.lead(PAGE, given)

@@ -11,6 +11,7 @@ from inspector import head_search as find
 from inspector.text import named, token_name
 from inspector.views.attention import reading
 from inspector.wording import find as said
+from inspector.wording import mixers as mixer_words
 
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite, Trace
@@ -67,6 +68,8 @@ def draw(
             key="wish",
             label_visibility="collapsed",
         )
+        if len(trace.mixing_sites_of(stream)) > len(sites):
+            st.caption(mixer_words.SOFTMAX_ALONE)
         if wish is None:
             st.caption(said.CLICK)
             return

@@ -43,6 +43,7 @@ def draw(
     which: head_choice.WhichHeads,
     sites: Sequence[AttentionSite],
     row: int,
+    place: int,
     number: int,
     pinned: Sequence[int],
     chosen: tuple[int, int] | None,
@@ -57,10 +58,10 @@ def draw(
 ) -> Callable[[], None]:
     """Map and lines of one head as `shown`, or of those in `which`; returns what draws the formula and the files.
 
-    sites: of the stream; row: of the one that is open. pinned: the positions of queries; chosen: query and key of the
-    cell that the reader chose. named: those that the page's sentence names, the query None for all; sentence: what the
-    page says of the head. options: of `options`. view: what `every_head` calls the maps that it sends. files: the place
-    of the menu.
+    sites: of the stream; row: of the one that is open; place: its row in the grid. pinned: the positions of queries;
+    chosen: query and key of the cell that the reader chose. named: those that the page's sentence names, the query None
+    for all; sentence: what the page says of the head. options: of `options`. view: what `every_head` calls the maps
+    that it sends. files: the place of the menu.
 
     follow(event, the queries in sight) and on_open(row, head) are called before the run that the reader's act causes.
     """
@@ -85,7 +86,7 @@ def draw(
             np.where(np.isneginf(values), np.float32(np.nan), values),
             queries=seen.queries.labels,
             keys=seen.keys.labels,
-            layer=row,
+            layer=place,
             head=number,
             title=which.name or title(trace, site, number),
             scale=scale,
@@ -95,7 +96,7 @@ def draw(
             diverging=kind.signed,
             quantity=f"mean {kind.quantity}" if which.name else kind.quantity,
             rows=None if statistics is None else statistics.result(),
-            segments=_segments(trace, seen, stream=stream),
+            segments=segments(trace, seen, stream=stream),
             options=options,
             parts=[
                 ColouredHead(f"head {head}", of_head[:, across])
@@ -117,13 +118,13 @@ def draw(
         key="head-view",
         on_event=lambda event: follow(event, seen.queries),
         on_open=on_open,
-        on_options=_keep,
-        on_pan=partial(_move, stream=stream),
+        on_options=keep,
+        on_pan=partial(move, stream=stream),
     )
 
     def explain() -> None:
         if shown.is_long:
-            st.caption(_in_words(shown, window))
+            st.caption(in_words(shown, window))
         if weights:
             st.caption(map_words.what_is_drawn(trace, shown, mean, site=site))
         else:
@@ -156,7 +157,8 @@ def options() -> HeadOptions:
     return HeadOptions(**{name: link.text(name, pattern=pattern) for name, pattern in patterns})
 
 
-def _keep(options: HeadOptions) -> None:
+def keep(options: HeadOptions) -> None:
+    """Keep the options that the reader chose in the head's view, before the run that follows."""
     for name, value in asdict(options).items():
         link.assign(name, value or None)
 
@@ -181,7 +183,7 @@ def top(maps: Sequence[Array]) -> float:
     return max(float(np.abs(weights[np.isfinite(weights)]).max(initial=0.0)) for weights in maps) or 1.0
 
 
-def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> Segments | None:
+def segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> Segments | None:
     """Return which of two texts each shown token belongs to; None for a text without a pair."""
     if trace.text_pair is None or stream == "cross":
         return None
@@ -226,17 +228,17 @@ def window(whole: maps.Arrangement, *, stream: str) -> Window:
     return slice(row, min(row + maps.WINDOW, queries)), slice(column, min(column + maps.WINDOW, keys))
 
 
-def _in_words(whole: maps.Arrangement, window: Window) -> str:
-    """Say which part of a long text is in sight."""
+def in_words(whole: maps.Arrangement, window: Window, *, tile: str = said.LARGEST_OF_TILE) -> str:
+    """Say which part of a long text is in sight; tile: what a cell of the small picture of the whole is."""
     (down, across), queries, keys = window, len(whole.queries.members), len(whole.keys.members)
     return (
         f"A window of this long text: queries {down.start} to {down.stop - 1} of {queries:,}, keys {across.start} to "
         f"{across.stop - 1} of {keys:,}, exact. Drag the map, or click the small picture of the whole below it, in "
-        "which each cell is the largest weight of its tile."
+        f"which each cell is {tile}."
     )
 
 
-def _move(pan: Pan, *, stream: str) -> None:
+def move(pan: Pan, *, stream: str) -> None:
     """The window goes where the reader dragged it; off the diagonal, its keys stand apart."""
     st.session_state["row"], st.session_state["column"] = pan.query, pan.key
     if stream != "cross":

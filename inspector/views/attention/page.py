@@ -7,13 +7,16 @@ from pathlib import Path
 import streamlit as st
 
 from inspector import maps
+from inspector.trace import MixerSite
 from inspector.views.attention import (
     all_heads,
     compare_with,
     every_head,
+    every_layer,
     find_head,
     head_choice,
     head_line,
+    mixers,
     one_token,
     open_head,
     quantities,
@@ -44,29 +47,41 @@ from models import checkpoints
 from models.training import history
 
 # The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
-link.parameters("layer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only")
+link.parameters("layer", "mixer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only")
 with st.container(gap=None):  # what is said while the text is read leaves no gap behind
-    inspected = session.inspected(notes_weights=False)
+    inspected = session.inspected(notes_weights=False, attends=False)
     place = st.container()
 trace = inspected.trace
 with place:
-    stream = controls.stream(trace.streams)
+    stream = controls.stream(trace.mixing_streams)
+rows = trace.mixing_sites_of(stream)  # of the grid: the attentions, and with them layers that mix in another way
 sites = trace.sites_of(stream)
-last_head = sites[0].heads - 1
 measures = overview.measures(trace, stream=stream)
-telling = overview.first_head(trace, stream=stream)
+telling = overview.first_head(trace, stream=stream) if sites else (rows[0].layer, 0)
 long = session.is_long(trace)
+mixed = len(rows) > len(sites)
+board = every_layer if mixed else all_heads
 
 
 def opened() -> tuple[int, int]:
     """Row of the grid and head that the reader opened, or that the link names, or else the most telling."""
-    return open_site.row(sites, default=telling[0]), link.number("head", default=telling[1], last=last_head) or 0
+    row = every_layer.row(rows, default=telling[0]) if mixed else open_site.row(sites, default=telling[0])
+    last = rows[row].heads - 1
+    return row, link.number("head", default=min(telling[1], last), last=last) or 0
 
 
 def choose_head(row: int, number: int) -> None:
     """Choose a head before the run that follows the click, so that this run draws it."""
-    open_site.choose(sites[row])
+    if mixed:
+        every_layer.choose(rows[row], rows)
+    else:
+        open_site.choose(sites[row])
     link.assign("head", number)
+
+
+def choose_attention(row: int, number: int) -> None:
+    """Choose a head by the row of its attention among the stream's."""
+    choose_head(rows.index(sites[row]), number)
 
 
 def choose_cell(query: int, key: int) -> None:
@@ -81,7 +96,7 @@ def follow(event: Choice | Step, queries: maps.Groups) -> None:
         link.assign("query", tuple(queries.members[query][0] for query in event.queries) or None)
         link.assign("key", None)
     else:
-        choose_head(*event.leads_to(*opened(), rows=len(sites), heads=sites[0].heads))
+        choose_head(*every_layer.neighbour(rows, opened(), by=event.by))
 
 
 if st.session_state.setdefault("pinned_in", trace.text) != trace.text and not link.followed():
@@ -92,19 +107,51 @@ st.session_state["pinned_in"] = trace.text
 
 def explorer() -> None:
     """Options, the head's numbers, grid and open head: what a click changes, and nothing else."""
-    row, number = opened()
-    site = sites[row]
-    pinned = link.several("query", default=(), allowed=range(len(sites[0].queries)), but="")
-    key = link.number("key", default=None, last=len(sites[0].keys) - 1)
+    place, number = opened()
+    site = rows[place]
+    pinned = link.several("query", default=(), allowed=range(len(site.queries)), but="")
+    key = link.number("key", default=None, last=len(site.keys) - 1)
     drawn = open_head.options()
-    arranged = all_heads.options(trace, measures, stream=stream)
+    arranged = board.options(trace, measures, stream=stream)
     link.publish()
     places = room.places()
+    if isinstance(site, MixerSite):
+
+        def grid(shown: maps.Arrangement, options: view_options.ViewOptions) -> None:
+            """Draw the grid of all layers beside the head."""
+            followed = one_token.choose(trace, shown, stream=stream, pinned=pinned[-1] if pinned else None)
+            every_layer.draw(
+                trace,
+                shown,
+                measures,
+                stream=stream,
+                scale=options.scale,
+                options=arranged,
+                on_open=choose_head,
+                token=followed if sites else None,
+            )
+
+        mixers.draw(
+            trace,
+            site,
+            number,
+            row=place,
+            places=places,
+            pinned=pinned,
+            chosen=None if key is None or len(pinned) != 1 else (pinned[0], key),
+            drawn=drawn,
+            long=long,
+            follow=follow,
+            on_open=choose_head,
+            grid=grid,
+        )
+        return
+    row = sites.index(site)
     with places.bar:
         kind = quantities.choose()
         which = head_choice.choose(sites, row=row, number=number, kind=kind)
         options = view_options.choose(long=long)
-        compare_with.choose(trace, sites, row=row, number=number)
+        compare_with.choose(trace, rows, row=place, number=number)
     try:
         shown = options.arrange(trace, stream=stream)
     except ValueError as error:
@@ -115,7 +162,7 @@ def explorer() -> None:
     with places.bar:
         window = open_head.window(seen, stream=stream) if seen.is_long and not rolled else open_head.ALL
     whole = kind.name == "weights" and not which.name
-    view = every_head.view(trace, shown, sites=sites, scale=options.scale) if whole else ""
+    view = every_head.view(trace, shown, sites=sites, scale=options.scale) if whole and not mixed else ""
     token = pinned[-1] if pinned else why.telling_query(trace, stream)
     read = reading.head(trace, site, number)
     linked = None if read.link is None else read.link.at
@@ -133,6 +180,7 @@ def explorer() -> None:
                 which=which,
                 sites=sites,
                 row=row,
+                place=place,
                 number=number,
                 pinned=pinned,
                 chosen=chosen,
@@ -162,7 +210,7 @@ def explorer() -> None:
         sentence.show(opening or most, said.terms(read) if alone else ())
     with places.grid:
         followed = one_token.choose(trace, shown, stream=stream, pinned=pinned[-1] if pinned else None)
-        all_heads.draw(
+        board.draw(
             trace,
             shown,
             measures,
@@ -170,13 +218,13 @@ def explorer() -> None:
             scale=options.scale,
             options=arranged,
             on_open=choose_head,
-            selected=(row, number) if rolled else None,
+            selected=(place, number) if rolled else None,
             token=followed,
         )
         with st.container(gap=None):  # a place of its own: the search behind it stays open where a token is pinned
             if followed is not None:
                 one_token.draw(trace, shown, followed, stream=stream)
-        find_head.draw(trace, sites, on_open=choose_head, on_link=choose_cell, link=chosen or linked)
+        find_head.draw(trace, sites, on_open=choose_attention, on_link=choose_cell, link=chosen or linked)
     with places.proof:
         why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key, told=linked)
         proof.watch(opened=why.proven(), on_open=why.prove)
@@ -202,9 +250,15 @@ with place:
     else:
         st.fragment(boundary.part(explorer))()
     with st.expander(said.MORE, key="more", on_change="rerun") as more:
-        st.markdown(said.grid(reading.grid(trace, stream)))
-        all_heads.explain(sites)
-        if more.open:  # a closed table would bring a megabyte of scripts, and the pictures would wait for them
+        if sites:
+            st.markdown(said.grid(reading.grid(trace, stream)))
+        if mixed:
+            every_layer.explain()
+        else:
+            all_heads.explain(sites)
+        if (
+            more.open and sites
+        ):  # a closed table would bring a megabyte of scripts, and the pictures would wait for them
             readings.table(measures, name="heads", height=420)
         if trace.model in history.names(checkpoints.FOLDER):
             training = Path(__file__).parents[1] / "training" / "page.py"

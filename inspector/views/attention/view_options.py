@@ -40,11 +40,14 @@ class ViewOptions:
         return maps.arrange(trace, stream=stream, hide_special=self.hide)
 
 
-def choose(*, long: bool) -> ViewOptions:
-    """Draw the popover; long: the text's weights are small, so that the square root is the scale to start with."""
+def choose(*, long: bool, sums: bool = True) -> ViewOptions:
+    """Draw the popover; long: the text's weights are small, so that the square root is the scale to start with.
+
+    sums: rows sum to 1, so that they can be divided by what is left of them.
+    """
     with st.popover("Options", icon=":material/tune:", key="options"):
         hide = st.toggle("Hide special tokens", key="hide", bind=link.bind_switch("hide"))
-        renormalise = st.toggle(
+        renormalise = sums and st.toggle(
             "Renormalise",
             key="renormalise",
             bind=link.bind_switch("renormalise"),

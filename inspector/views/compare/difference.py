@@ -18,6 +18,7 @@ from inspector.views.compare.panels import Panel
 from inspector.views.components.head import head
 from inspector.views.shell import link, problems, readings
 from inspector.wording import compare as wording
+from inspector.wording import mixers as mixer_words
 
 Numbers = tuple[tuple[Number, ...], tuple[Number, ...]]
 MOST_NAMES = 8  # words named as not aligned
@@ -87,7 +88,10 @@ def choice(names: Sequence[str]) -> tuple[str, str]:
 
 
 def subtract(a: Panel, b: Panel) -> PanelDifference | str:
-    """One panel's map minus another's; a sentence where they have nothing in common."""
+    """One panel's map minus another's; a sentence where they have nothing in common, or are not both of shares."""
+    signed = [panel.name for panel in (a, b) if not panel.attends]
+    if signed:
+        return mixer_words.not_subtracted(names=signed)
     try:
         pairing = alignment.pairing(a.axes, b.axes)
     except ValueError as error:

@@ -20,15 +20,16 @@ def draw(panels: Sequence[Panel], pair: PanelDifference | str, *, options: MapOp
 
 
 def _pictures(panels: Sequence[Panel], pair: PanelDifference | str, options: MapOptions) -> dict[str, MapPicture]:
-    top = max(panel.top for panel in panels)
+    top = max((panel.top for panel in panels if panel.attends), default=1.0)
     pictures = {
         panel.name: MapPicture(
             f"{panel.title}, {panel.model}{recording_notes.weights(panel.trace.model)}",
             panel.weights,
             panel.shown.queries.labels,
             panel.shown.keys.labels,
-            panel.top if options.own_scale else top,
+            panel.top if options.own_scale or not panel.attends else top,
             options.scale,
+            diverging=not panel.attends,
         )
         for panel in panels
     }

@@ -12,6 +12,7 @@ from inspector.views.compare import difference, downloads, further, panels
 from inspector.views.figures import map_options
 from inspector.views.shell import link, sentence, session
 from inspector.wording import compare as wording
+from inspector.wording import mixers as mixer_words
 
 link.parameters("panels", *(panels.key(name, "model") for name in panels.NAMES))
 inspected = session.inspected(notes_weights=False)
@@ -52,7 +53,8 @@ if isinstance(pair, difference.PanelDifference):
 of_panels, of_difference = panels.beside(
     shown, pair.pairing.shown[0] if isinstance(pair, difference.PanelDifference) else None
 )
-top = max(panel.top for panel in shown)
+attending = [panel for panel in shown if panel.attends]
+top = max((panel.top for panel in attending), default=1.0)
 for panel, linked, place in zip(shown, numbers, maps, strict=False):
     with place:
         own_top = panel.top if options.own_scale else top
@@ -69,7 +71,12 @@ if any(panel.is_long for panel in shown):
 with files:
     downloads.draw(shown, pair, options=options)
 
-further.section(shown, scale=options.scale)
+if len(attending) > 1:
+    further.section(attending, scale=options.scale)
+    if any(panel.trace.mixers for panel in attending):
+        st.caption(mixer_words.SOFTMAX_ALONE)
+else:
+    st.caption(mixer_words.FURTHER)
 st.page_link(
     Path(__file__).parents[1] / "what_if" / "page.py",
     label=wording.SEE_WHAT_IF,

@@ -8,17 +8,18 @@ from functools import cached_property, partial
 from itertools import pairwise
 from typing import Literal
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from inspector import alignment, maps
+from inspector import alignment, maps, mixers
 from inspector.alignment import Number, TokenAxis
 from inspector.components.head import HeadMessage, LinkedTokens, SharedLayout
 from inspector.examples import EXAMPLES
 from inspector.export import python
 from inspector.plots import attention
 from inspector.text import plain
-from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
+from inspector.trace import Array, AttentionRecord, AttentionSite, MixerSite, Trace
 from inspector.views.components import width
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures.map_options import MapOptions
@@ -37,6 +38,7 @@ from inspector.views.shell import (
 )
 from inspector.views.shell.session import Inspected
 from inspector.wording import compare as wording
+from inspector.wording import mixers as mixer_words
 
 NAMES = ("A", "B", "C", "D")
 NARROW = 96  # pixels of a list of layers or of heads
@@ -45,6 +47,7 @@ SETTINGS = (
     "model",
     "text",
     "stream",
+    "mixer",
     "layer",
     "call",
     "head",
@@ -58,18 +61,26 @@ ANOTHER = "another"  # in that list: one more panel
 
 @dataclass(frozen=True)
 class Panel:
-    """One map to compare. whole: the trace's arrangement; shown: the compared part of it (all in a short text)."""
+    """One map to compare. whole: the trace's arrangement; shown: the compared part of it (all in a short text).
+
+    Of a layer that mixes tokens without softmax attention the weights have a sign, and are no shares.
+    """
 
     name: str
     trace: Trace
     whole: maps.Arrangement
-    site: AttentionSite
+    site: AttentionSite | MixerSite
     head: int | None
 
     @property
     def stream(self) -> str:
         """The stream of the attention."""
         return self.site.stream
+
+    @property
+    def attends(self) -> bool:
+        """True for a map of shares, by softmax attention."""
+        return not isinstance(self.site, MixerSite)
 
     @property
     def record(self) -> AttentionRecord:
@@ -79,7 +90,9 @@ class Panel:
     @property
     def row(self) -> int:
         """The index of the attention among those of its stream."""
-        return self.trace.sites_of(self.stream).index(self.site)
+        return [site for site in self.trace.mixing_sites_of(self.stream) if site.kind == self.site.kind].index(
+            self.site
+        )
 
     @property
     def is_long(self) -> bool:
@@ -99,12 +112,16 @@ class Panel:
     def between(self, shown: maps.Arrangement) -> Array:
         """The map between other groups of the same tokens."""
         at = self.site
+        if isinstance(at, MixerSite):
+            assert self.head is not None  # `_place` gives one
+            read = mixers.reader(self.trace.mixer(layer=at.layer, kind=at.kind), self.head)
+            return maps.rows(shown, read, queries=slice(None))[1]
         return maps.weights(self.trace, shown, layer=at.layer, head=self.head, stream=at.stream, call=at.call)
 
     @property
     def top(self) -> float:
         """The end of the map's own colour scale."""
-        return float(self.weights.max()) or 1.0
+        return float(np.abs(self.weights).max()) or 1.0
 
     @property
     def axes(self) -> tuple[TokenAxis, TokenAxis]:
@@ -121,6 +138,9 @@ class Panel:
     @property
     def place(self) -> str:
         """The stream where there are several, the layer and the head: "layer 1, head 7"."""
+        if isinstance(self.site, MixerSite):
+            assert self.head is not None  # `_place` gives one
+            return mixer_words.place(self.site, self.head)
         several = len(self.trace.streams) > 1
         stream = self.stream if several else None
         return attention.title(self.site.layer, self.head, stream, call=self.site.call).lower()
@@ -128,7 +148,9 @@ class Panel:
     @property
     def title(self) -> str:
         """The panel's title."""
-        return f"{self.name}: {self.place}{'' if self.head is None else site_words.in_title(self.site, self.head)}"
+        site, head = self.site, self.head
+        more = "" if head is None or isinstance(site, MixerSite) else site_words.in_title(site, head)
+        return f"{self.name}: {self.place}{more}"
 
     @property
     def model(self) -> str:
@@ -228,6 +250,8 @@ def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tu
             "head": (number + place) % sites[0].heads if preset == "heads" else number,
             "mean": preset == "models",
         }
+        if trace.mixers:
+            settings["mixer"] = AttentionSite.kind
         for setting, value in settings.items():
             assign(name, setting, value)
 
@@ -297,13 +321,24 @@ def choose(
         anew = opened_anew(inspected)
         if not (mean or link.followed()):  # a head's field is bound to the address where it is drawn
             _carry(name, trace.sites_of(stream), opened, anew=anew)
-        site, number = _place(name, trace, stream, anew, mean=mean)
+        kind = _kind(name, trace, stream)
+        site: AttentionSite | MixerSite
+        site, number = (
+            _place(name, trace, stream, anew, mean=mean)
+            if kind == AttentionSite.kind
+            else _place_of_mixer(name, trace, stream, kind)
+        )
     recording_notes.badge(model, trace)
     if text.strip():
         st.caption(wording.own_text(text=plain(_beginning(text)), name=name))
     if text.strip() and trace.cut is not None:
         st.warning(str(trace.cut), icon=":material/content_cut:")
-    return Panel(name, trace, whole, site, number)
+    panel = Panel(name, trace, whole, site, number)
+    try:
+        return panel if panel.attends or panel.weights.size else None
+    except ValueError as error:  # a map that is not what the layer did
+        problems.show(str(error))
+        return None
 
 
 def _model(name: str, inspected: Inspected) -> str:
@@ -356,6 +391,27 @@ def _place(
     return site, None
 
 
+def _kind(name: str, trace: Trace, stream: str) -> str:
+    """Choose how the panel's layer mixes tokens, where the model does it in several ways."""
+    kinds = list(dict.fromkeys((AttentionSite.kind, *(site.kind for site in trace.mixing_sites_of(stream)))))
+    if len(kinds) == 1:
+        return kinds[0]
+    widget = key(name, "mixer")
+    bind = link.bind_choice(widget, default=kinds[0], options=kinds)
+    return st.selectbox(mixer_words.MIXES_BY, kinds, key=widget, bind=bind, width=2 * NARROW)
+
+
+def _place_of_mixer(name: str, trace: Trace, stream: str, kind: str) -> tuple[MixerSite, int]:
+    """Choose layer and head of the layers that mix tokens in a way."""
+    sites = [site for site in trace.mixer_sites if site.stream == stream and site.kind == kind]
+    said = mixer_words.mixing_by(kind)
+    site = controls.layer(sites, key(name, "layer"), call=key(name, "call"), default=sites[0], width=NARROW, said=said)
+    if site.by_channel:
+        number = controls.number(mixer_words.CHANNEL, key(name, "head"), default=0, last=site.heads - 1, width=NARROW)
+        return site, number
+    return site, controls.listed("Head", key(name, "head"), range(site.heads), default=0, width=NARROW)
+
+
 def beside(panels: Sequence[Panel], common: maps.Arrangement | None) -> tuple[SharedLayout, SharedLayout]:
     """The tokens of all maps that stand beside each other: for the panels, and for the map of their difference.
 
@@ -377,7 +433,7 @@ def draw(
     beside: SharedLayout,
     named: tuple[int, int] | None,
 ) -> None:
-    """Draw the panel's map, its colours from 0 to `top`.
+    """Draw the panel's map, its colours from 0 to `top`, or to its own where its weights have a sign.
 
     numbers: of its queries and keys, see alignment.numbers. named: the cell that the page's sentence names.
     """
@@ -387,7 +443,8 @@ def draw(
         keys=panel.shown.keys.labels,
         title=panel.title,
         scale=options.scale,
-        vmax=top,
+        vmax=top if panel.attends else panel.top,
+        diverging=not panel.attends,
         linked=LinkedTokens("compare", *numbers),
         beside=beside,
         lines=options.lines,
@@ -398,10 +455,16 @@ def draw(
 
 def formula(panels: Sequence[Panel]) -> str:
     """Write the formula of the panels' weights; one formula for each panel where they differ."""
-    formulas = {panel.name: map_words.softmax(panel.record) for panel in panels}
+    formulas = {panel.name: _formula(panel) for panel in panels}
     if len(set(formulas.values())) == 1:
         return f"{next(iter(formulas.values()))}."
     return " ".join(f"{name}: {written}." for name, written in formulas.items())
+
+
+def _formula(panel: Panel) -> str:
+    return (
+        mixer_words.FORMULAS[panel.site.kind] if isinstance(panel.site, MixerSite) else map_words.softmax(panel.record)
+    )
 
 
 def _step(panel: Panel, event: Choice | Step) -> None:

@@ -22,7 +22,8 @@ from inspector.views.components import width
 from inspector.views.figures import chart, matrix, save
 from inspector.views.questions import badges, whole
 from inspector.views.questions.reader import Reader
-from inspector.views.shell import asked_here, available_models, link, pages, problems
+from inspector.views.shell import asked_here, available_models, link, pages, problems, session
+from models.huggingface.mixers import has_mixers
 
 GUESSES: tuple[Verdict, ...] = get_args(Verdict)
 _SHOWN = "shown"  # in place of a guess
@@ -185,6 +186,8 @@ def _verdict(answer: Answer, reader: Reader, words: ModuleType, language: Langua
     if answer.verdict == "depends" and answer.held:
         said = f"{said} · {words.depends(sum(answer.held), len(answer.held))}"
     st.badge(said, icon=icon, color=colour)
+    if answer.measured_on is not None and has_mixers(session.load(answer.measured_on).network):
+        st.caption(words.SOFTMAX_ALONE)
     if question.measure is None and question.stated is not None:
         st.text(words.STATED)
         st.markdown(plain(question.stated.why.of(language)))

@@ -10,12 +10,14 @@ import streamlit as st
 from inspector.text import plain
 from inspector.views.shell import link
 from inspector.wording import shell as wording
+from models.formatting import layers_in_words
 
 if TYPE_CHECKING:
     from inspector.plots.theme import Scale
-    from inspector.trace import AttentionSite
+    from inspector.trace import AttentionSite, MixerSite
 
 Option = TypeVar("Option", bound=str)
+Site = TypeVar("Site", bound="AttentionSite | MixerSite")
 WRAPPED = 60  # chips that stand in as many rows as they need; more of them in a row that scrolls
 
 
@@ -42,18 +44,24 @@ def listed(label: str, name: str, options: range, *, default: int, width: int = 
 
 
 def layer(
-    sites: Sequence[AttentionSite], name: str, *, call: str, default: AttentionSite, width: int = 110
-) -> AttentionSite:
-    """A choice of one of a stream's attentions, by the model's layer.
+    sites: Sequence[Site],
+    name: str,
+    *,
+    call: str,
+    default: Site,
+    width: int = 110,
+    said: Callable[[Sequence[int]], str] = layers_in_words,
+) -> Site:
+    """A choice of one of a stream's attentions, or of another kind of mixers, by the model's layer.
 
     name, call: where the link keeps the layer, and which of the layer's attentions where it has several. A link that
-    asks for a layer without attention is told which layers attend, and `default` shown.
+    asks for a layer without attention is told which layers attend, and `default` shown; said: tells it.
     """
     attend = sorted({site.layer for site in sites})
     if attend == list(range(len(attend))):
         chosen = listed("Layer", name, range(len(attend)), default=default.layer, width=width)
     else:
-        bind = link.bind_layer(name, default=default.layer, attend=attend)
+        bind = link.bind_layer(name, default=default.layer, attend=attend, said=said)
         chosen = st.selectbox("Layer", attend, index=attend.index(default.layer), key=name, bind=bind, width=width)
     calls = [site for site in sites if site.layer == chosen]
     if len(calls) == 1:

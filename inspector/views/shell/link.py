@@ -228,13 +228,15 @@ def bind_several(name: str, *, options: range, default: Sequence[int] = ()) -> B
     )
 
 
-def bind_layer(name: str, *, default: int, attend: Sequence[int]) -> Bind:
-    """Bind a widget's choice of one of the layers that attend, in a model in which not all do."""
+def bind_layer(
+    name: str, *, default: int, attend: Sequence[int], said: Callable[[Sequence[int]], str] = layers_in_words
+) -> Bind:
+    """Bind a widget's choice of one of the layers that attend, in a model in which not all do; said: see `layer`."""
     _heal(name, attend.__contains__, default=default)
     return _bind(
         name,
         lambda asked: len(asked) == 1 and asked[0] in map(str, attend),
-        but=f"{layers_in_words(attend)}. You see {default} instead.",
+        but=f"{said(attend)}. You see {default} instead.",
     )
 
 
@@ -299,15 +301,20 @@ def number(name: str, *, default: int | None, last: int, first: int = 0) -> int 
     return default if value is not None and value > last else value
 
 
-def layer(name: str, *, default: int, attend: Sequence[int]) -> int:
-    """Return one of the model's layers that attend, like `number`; a link to another layer is told which attend."""
+def layer(
+    name: str, *, default: int, attend: Sequence[int], said: Callable[[Sequence[int]], str] = layers_in_words
+) -> int:
+    """Return one of the model's layers that attend, like `number`; a link to another layer is told which attend.
+
+    said: says it, where layers do something else than attend.
+    """
     if list(attend) == list(range(len(attend))):
         asked = number(name, default=default, last=attend[-1])
     else:
         _consume(
             name,
             lambda raw: int(raw) if raw in map(str, attend) else None,
-            but=f"; {layers_in_words(attend)}. You see {default} instead.",
+            but=f"; {said(attend)}. You see {default} instead.",
         )
         asked = st.session_state["link.held"].get(name, default)
     return default if asked is None or asked not in attend else asked

@@ -7,12 +7,14 @@ inner_group_num=2), for which a link has the call too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from inspector.views.shell import link
 
 if TYPE_CHECKING:
-    from inspector.trace import AttentionSite
+    from inspector.trace import AttentionSite, MixerSite
+
+Site = TypeVar("Site", bound="AttentionSite | MixerSite")
 
 
 def row(sites: Sequence[AttentionSite], *, default: int, names: tuple[str, str] = ("layer", "call")) -> int:
@@ -32,13 +34,13 @@ def choose(site: AttentionSite | None, *, names: tuple[str, str] = ("layer", "ca
     link.assign(names[1], None if site is None or not site.call else site.call)
 
 
-def at(sites: Sequence[AttentionSite], *, layer: int, call: int = 0) -> int:
+def at(sites: Sequence[AttentionSite | MixerSite], *, layer: int, call: int = 0) -> int:
     """The row of a layer's attention; where the layer makes none, of the next that attends, or the last."""
     later = [place for place, site in enumerate(sites) if (site.layer, site.call) >= (layer, call)]
     return later[0] if later else len(sites) - 1
 
 
-def further(sites: Sequence[AttentionSite], opened: tuple[int, int, int], *, by: int) -> tuple[AttentionSite, int]:
+def further(sites: Sequence[Site], opened: tuple[int, int, int], *, by: int) -> tuple[Site, int]:
     """Give the site and head `by` places after an opened (layer, head, call): the same head of a later layer.
 
     In a stream of one layer it is a later head; after the last comes the first.

@@ -26,7 +26,7 @@ def of(trace: Trace) -> Overview:
 
     def make() -> Overview:
         with progress.layers("Measuring the heads") as on_progress:
-            return measure(trace, sides=sides(trace.sites), on_progress=on_progress)
+            return measure(trace, sides=sides(trace.mixing_sites), on_progress=on_progress)
 
     return cached((trace.key, "overview"), make)
 
@@ -76,7 +76,7 @@ def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
 
     def make() -> Array:
         sites = trace.sites_of(stream)
-        side = sides(sites)[stream]
+        side = sides(trace.mixing_sites)[stream]
         layers = []
         with progress.layers("Drawing the heads") as on_progress:
             for done, site in enumerate(sites):

@@ -15,6 +15,7 @@ import streamlit as st
 
 import models
 from inspector import examples
+from inspector.sections import registry
 from inspector.sections.subject import Subject
 from inspector.text import plain
 from inspector.views.server import process_settings
@@ -31,6 +32,7 @@ from inspector.views.shell import (
     variants,
 )
 from inspector.wording import exactness as words
+from inspector.wording import mixers as mixer_words
 from inspector.wording import shell as wording
 from models import failures, formatting
 
@@ -59,7 +61,7 @@ class Inspected:
 def subject(trace: Trace | None, loaded: models.LoadedModel | None) -> Subject:
     """Return the subject of sections, with the visitors' cache. trace: None where sizes alone are given."""
     version = 0 if loaded is None else loaded_models.version(loaded.card.id)
-    stream = "" if trace is None else trace.streams[0]
+    stream = "" if trace is None else trace.mixing_streams[0]
     return Subject(trace, loaded, stream, version, caching.cached, load=load, at_hand=loaded_models.is_at_hand)
 
 
@@ -82,20 +84,10 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
         most = probe.TextLimits(limits.characters, loaded_models.tokens_allowed(model), limits.capture_bytes)
         told = failures.told(wording.READING, instead=wording.TEXT_IS_KEPT)
         with told, progress.layers(wording.READING) as on_progress:
-            trace = probe.record(loaded, text, text_pair=text_pair, target=target, limits=most, on_progress=on_progress)
-        return _with_attention(trace)
+            return probe.record(loaded, text, text_pair=text_pair, target=target, limits=most, on_progress=on_progress)
 
     key = ("trace", model, loaded_models.version(model), text, text_pair, target)
     return Inspected(caching.cached(key, make), model)
-
-
-def _with_attention(trace: Trace) -> Trace:
-    """Return the trace; ValueError for a model without softmax attention, whose maps no page shows."""
-    if not trace.sites:
-        raise ValueError(
-            wording.no_softmax(trace.model, layer=trace.mixer_sites[0].layer, kind=trace.mixer_sites[0].kind)
-        )
-    return trace
 
 
 def exactness(inspected: Inspected) -> Exactness:
@@ -126,7 +118,17 @@ def _second_run(loaded: models.LoadedModel, trace: Trace) -> tuple[SecondRun | N
 
 
 def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
-    """The trace of a panel that has its own model and text; an empty text is the sidebar's."""
+    """The trace of a panel that has its own model and text; an empty text is the sidebar's.
+
+    Raises ValueError for a model without softmax attention.
+    """
+    trace = _panel_trace(chosen, model=model, text=text)
+    if not trace.sites:
+        raise ValueError(mixer_words.no_attention(trace.mixer_sites[0].kind))
+    return trace
+
+
+def _panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
     trace, shape = chosen.trace, available_models.shape(model)
     with st.container():
         if text.strip():
@@ -147,7 +149,7 @@ def is_long(trace: Trace) -> bool:
     """Return True if some map of the text is too large to be shown whole."""
     from inspector.maps import WHOLE
 
-    return max(len(tokens) for site in trace.sites for tokens in (site.queries, site.keys)) > WHOLE
+    return max(len(tokens) for site in trace.mixing_sites for tokens in (site.queries, site.keys)) > WHOLE
 
 
 # --- what the reader chose --------------------------------------------------------------------------------------------
@@ -158,12 +160,14 @@ def _target() -> str | None:
     return target if target.strip() else None
 
 
-def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: bool = True) -> Inspected:
+def inspected(
+    read: Callable[[], Inspected] | None = None, *, notes_weights: bool = True, attends: bool = True
+) -> Inspected:
     """Record what the reader chose, or `read`; where that is not possible the page says why and stops.
 
     Says over the picture what was cut, what the tokenizer does not know, and that a model is untrained or has weights
     that were drawn anew; the sidebar has the exactness badge. notes_weights: False where the page says the latter at
-    each map.
+    each map. attends: the page reads maps of softmax attention, and of a model that has none it says so and stops.
     """
     progress.hold()
     if nothing_to_read():
@@ -190,7 +194,12 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: boo
         if seen.trace.nbytes > caching.CACHE_BYTES:
             st.warning(wording.not_kept(size=seen.trace.nbytes, most=caching.CACHE_BYTES), icon=":material/memory:")
         text_report.draw(seen.trace.key, lambda: subject(seen.trace, seen.loaded))
+    if attends and not seen.trace.sites:
+        problems.show(mixer_words.no_attention(seen.trace.mixer_sites[0].kind), what=mixer_words.NOT_SHOWN)
+        st.stop()
     recording_notes.warn(seen.trace, weights=notes_weights)
+    if seen.trace.mixers and registry.PAGES[st.session_state["link.page"]].attends:
+        st.caption(mixer_words.softmax_alone(dict.fromkeys(site.kind for site in seen.trace.mixer_sites)))
     return seen
 
 
@@ -248,7 +257,6 @@ def _opened(upload: UploadedFile) -> Inspected:
     name = formatting.shortened(upload.name)  # of a stranger's choice: never a path of ours
     limits = model_shelf.limits()
     trace = caching.cached(("file", upload.file_id), lambda: file.read(upload, name=name, limits=limits))
-    _with_attention(trace)
     return Inspected(trace, trace.model if trace.model in available_models.ids() else None)
 
 

@@ -44,6 +44,7 @@ HANDS_OVER = (
     r"What each key hands over in this head: $\|v_j W_O\|$, the length that a weight of 1 would move, in the unit "
     "of the residual stream."
 )
+LARGEST_OF_TILE = "the largest weight of its tile"
 WHOLE_MAP = "These numbers are of the whole map, with nothing hidden or merged.\n\n"
 WEIGHTS = "What share of its attention a query gives to each key."
 SCORES = (

@@ -32,8 +32,8 @@ def caption(checked: Exactness) -> str:
 
 def _mixers(mixers: HeldMixers) -> str:
     return (
-        f"{mixers.shown} of {mixers.ran} layers that mix tokens without softmax attention have maps, read from Python: "
-        "each was held to what its layer's own core left."
+        f"{mixers.shown} of {mixers.ran} layers that mix tokens without softmax attention have maps: each was "
+        "held to what its layer's own core left."
     )
 
 

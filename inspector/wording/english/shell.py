@@ -57,15 +57,6 @@ KEEPS_MAPS = (
 )
 
 
-def no_softmax(model: str, *, layer: int, kind: str) -> str:
-    """Say that a model has no softmax attention for a page to show, and where its maps are."""
-    return (
-        f"{model} mixes tokens without softmax attention, and this page shows the maps of softmax attention alone. "
-        f"Those of its layers are read from Python: inspector.record(models.load({model!r}), text).attention("
-        f"layer={layer}, head=0, kind={kind!r}). Choose another model."
-    )
-
-
 def looking(*, hub: bool, hub_variable: str, no_folders: bool, root_variable: str) -> str:
     """Say what Look reads, and what is off here; hub_variable, root_variable: the variables that switch it on."""
     return (

@@ -54,26 +54,38 @@ def test_a_link_names_the_models_layer(folder: Path) -> None:
     app = opened(folder / "hybrid", layer="3", head="2")
     header, numbers = messages(app, "head")[0]
     assert header["title"] == "Layer 3, head 2"
-    assert (header["layer"], header["head"]) == (1, 2)  # the row of the grid
+    assert (header["layer"], header["head"]) == (3, 2)  # the row of the grid
     trace = recorded(folder / "hybrid")
     assert (numbers.reshape(len(trace.tokens), -1) == trace.attention(layer=3, head=2)).all()
     grid, _ = messages(app, "grid")[0]
-    assert grid["names"] == ["layer 1", "layer 3"]
-    assert "Layers that have no row do not attend" in said(app)
-    every, maps = messages(app, "heads")[0]
-    places = [(layer, head) for layer in (1, 3) for head in range(4)]  # in which the keys [ and ] walk
-    assert [entry["title"] for entry in every["heads"]] == [f"Layer {layer}, head {head}" for layer, head in places]
-    for (layer, head), weights in zip(places, maps.reshape(8, -1), strict=True):
-        expected = trace.attention(layer=layer, head=head).ravel()
-        assert (weights[: expected.size] == expected).all()  # behind it are its rows' numbers
+    assert grid["names"] == ["layer 0 (delta)", "layer 1 (softmax)", "layer 2 (delta)", "layer 3 (softmax)"]
+    assert not messages(app, "heads")  # maps of another scale are not opened in the browser
 
 
-@pytest.mark.parametrize("layer", ["0", "2", "9", "x", "-1", "", "01"])
-def test_a_link_to_a_layer_without_attention_is_a_sentence(folder: Path, layer: str) -> None:
+@pytest.mark.parametrize("layer", ["4", "9", "x", "-1", ""])
+def test_a_link_to_a_layer_that_is_not_there_is_a_sentence(folder: Path, layer: str) -> None:
     app = opened(folder / "hybrid", layer=layer)
     assert not app.exception
     if layer:
-        assert f'The link asks for layer "{layer}"; layers 1 and 3 attend. You see ' in said(app)
+        assert f'The link asks for layer "{layer}"; they go from 0 to 3. You see ' in said(app)
+    assert messages(app, "head")[0][0]["title"].startswith(("Layer 1,", "Layer 3,"))
+
+
+def saved_hybrid(folder: Path, tmp_path: Path) -> AppTest:
+    """Open the hybrid's saved trace, which holds attention alone."""
+    inspector.save(recorded(folder / "hybrid"), tmp_path / "t.npz")
+    app = start(model="own-encoder", text=TEXT)
+    uploaded(app, (tmp_path / "t.npz").read_bytes())
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize("layer", ["0", "2", "x", "01"])
+def test_a_link_to_a_layer_without_attention_is_a_sentence(folder: Path, tmp_path: Path, layer: str) -> None:
+    app = saved_hybrid(folder, tmp_path)
+    app.query_params["layer"] = layer
+    app.run()
+    assert f'The link asks for layer "{layer}"; layers 1 and 3 attend. You see ' in said(app)
     assert messages(app, "head")[0][0]["title"].startswith(("Layer 1,", "Layer 3,"))
 
 
@@ -146,12 +158,16 @@ def test_rollout_names_the_layers_that_attend(folder: Path) -> None:
 
 
 def test_a_saved_trace_opens_with_the_models_layers(folder: Path, tmp_path: Path) -> None:
-    inspector.save(recorded(folder / "hybrid"), tmp_path / "t.npz")
-    app = start(model="own-encoder", text=TEXT)
-    content = (tmp_path / "t.npz").read_bytes()
-    uploaded(app, content)
-    assert not app.exception
+    app = saved_hybrid(folder, tmp_path)
     assert messages(app, "grid")[0][0]["names"] == ["layer 1", "layer 3"]
+    assert "Layers that have no row do not attend" in said(app)
+    every, maps = messages(app, "heads")[0]
+    places = [(layer, head) for layer in (1, 3) for head in range(4)]  # in which the keys [ and ] walk
+    assert [entry["title"] for entry in every["heads"]] == [f"Layer {layer}, head {head}" for layer, head in places]
+    trace = recorded(folder / "hybrid")
+    for (layer, head), weights in zip(places, maps.reshape(8, -1), strict=True):
+        expected = trace.attention(layer=layer, head=head).ravel()
+        assert (weights[: expected.size] == expected).all()  # behind it are its rows' numbers
 
 
 def test_experts_of_a_hybrid_are_shown_though_its_blocks_are_not_followed(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""A model that mixes tokens without softmax attention: the page says where its maps are, and no page fails."""
+"""A model that mixes tokens without softmax attention: Attention shows its maps, and the other pages say so."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import pytest
 import models
 from tests.inspector.probe.families import save
 from tests.inspector.probe.hybrids import FAMILIES
-from tests.inspector.views.page import READING, forget, opened, said
+from tests.inspector.views.page import READING, forget, messages, opened, said
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", ["mamba", "yoso"])
-def test_the_page_says_where_the_maps_are_and_no_page_fails(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("name", ["mamba", "mamba2", "yoso"])
+def test_attention_shows_the_maps_and_no_page_fails(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(FAMILIES[name], tmp_path)
     loaded = models.load(tmp_path)
     catalogue, load = models.catalogue(), models.load
@@ -27,5 +25,8 @@ def test_the_page_says_where_the_maps_are_and_no_page_fails(
         app = opened(page, model=loaded.card.id, text="the cat sat")
         assert not app.exception, page  # some show another model in its place
         if page == "Attention":
-            assert "mixes tokens without softmax attention" in said(app)
+            assert "the weight farthest from 0" in said(app)
+            assert len(messages(app, "head")) == len(messages(app, "grid")) == 1
+        if page in ("Scores", "Compare"):
+            assert "no layer of this model has one" in said(app)
     forget()

@@ -304,6 +304,10 @@ def test_kept_maps_count_towards_what_fits(bert: Path) -> None:
     assert kept - seen.size.capture_bytes(7) == sum(one.nbytes for one in maps)
     assert tokens_that_fit(seen, Limits(capture_bytes=kept), maps=True) == 7
     assert tokens_that_fit(seen, Limits(capture_bytes=kept - 1), maps=True) == 6
+    without_attention = replace(seen, size=replace(seen.size, heads=0))
+    assert tokens_that_fit(without_attention, Limits(capture_bytes=kept), maps=True) == kept // seen.size.capture_bytes(
+        1
+    )
 
 
 def test_a_download_over_the_limit(served: Any) -> None:

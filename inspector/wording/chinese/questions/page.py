@@ -89,6 +89,7 @@ MATRIX = {
     "how_to": "方向键逐格移动，Enter 固定数值，Escape 取消",
     "exactly": "，精确值 ",
 }
+SOFTMAX_ALONE = "这里只测量了 softmax 注意力：以其他方式混合 token 的层，权重不是份额。"
 
 
 def count(questions: int) -> str:

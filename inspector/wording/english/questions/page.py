@@ -78,6 +78,7 @@ MATRIX = {
     "how_to": "arrow keys walk from cell to cell, Enter keeps a cell's number, Escape lets it go",
     "exactly": ", exactly ",
 }
+SOFTMAX_ALONE = "Softmax attention alone was measured: what mixes tokens in another way has weights that are no shares."
 
 
 def count(questions: int) -> str:

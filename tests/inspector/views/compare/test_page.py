@@ -312,7 +312,8 @@ def panels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             folder = tmp_path_factory.mktemp(family.name)
             save(family, folder)
             trace = record(load(folder), "the cat sat")
-            made[family.name] = SimpleNamespace(record=trace.attentions[0], name=family.name)
+            attention = trace.attentions[0]
+            made[family.name] = SimpleNamespace(record=attention, site=attention.site, name=family.name)
     return made
 
 

@@ -1,0 +1,14 @@
+"""Heads that mix tokens without a softmax: what a map says, what made a weight, and what the state did with a token.
+
+Weights of such a map have a sign and rows sum to anything, so nothing here is a share of anything.
+
+```python
+record = trace.mixer(layer=0)
+mixers.read(record, head=2)  # HeadOfMixer: the weight farthest from 0, and how many are negative
+```
+"""
+
+from inspector.mixers.arranged import averaged, pooled, reader
+from inspector.mixers.reading import HeadOfMixer, read
+
+__all__ = ["HeadOfMixer", "averaged", "pooled", "read", "reader"]

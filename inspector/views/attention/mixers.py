@@ -1,0 +1,249 @@
+"""The open head of a layer that mixes tokens without softmax attention: its map, what it is a map of, and the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from inspector import maps
+from inspector.components.head import HeadMessage, HeadOptions, WholeMap
+from inspector.export import python
+from inspector.sections.section import File
+from inspector.text import named, quoted
+from inspector.views.attention import compare_with, every_layer, open_head, view_options
+from inspector.views.components.head import Choice, Step, head
+from inspector.views.figures import save
+from inspector.views.figures.map_files import MapPicture
+from inspector.views.shell import caching, downloads, link, problems, readings, recording_notes, sentence
+from inspector.wording import mixers as words
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from inspector.mixers import HeadOfMixer
+    from inspector.plots.theme import Scale
+    from inspector.trace import Array, MixerSite, Trace
+    from inspector.views.attention.room import Places
+
+SIDE = 96  # cells of the small picture of a long text's whole map, in either direction
+Follow = Callable[[Choice | Step, maps.Groups], None]
+
+
+def draw(
+    trace: Trace,
+    site: MixerSite,
+    number: int,
+    *,
+    row: int,
+    places: Places,
+    pinned: Sequence[int],
+    chosen: tuple[int, int] | None,
+    drawn: HeadOptions,
+    long: bool,
+    follow: Follow,
+    on_open: Callable[[int, int], None],
+    grid: Callable[[maps.Arrangement, view_options.ViewOptions], None],
+) -> None:
+    """Draw the head in the page's places, the refusal in place of the map where its map is not what the layer did.
+
+    row: of the grid. grid: draws the grid of all layers. The rest is as of `open_head.draw`.
+    """
+    with places.bar:
+        options = view_options.choose(long=long, sums=False)
+        if site.by_channel:
+            _choose_channel(site, number)
+        compare_with.choose(trace, trace.mixing_sites_of(site.stream), row=row, number=number)
+    try:
+        shown = replace(options.arrange(trace, stream=site.stream), renormalise=False)
+    except ValueError as error:
+        problems.show(str(error))
+        return
+    with places.bar:
+        window = open_head.window(shown, stream=site.stream) if shown.is_long else open_head.ALL
+    refused = ""
+    try:
+        with places.head:
+            read = reading(trace, site, number)
+            values, seen = _map(
+                trace,
+                site,
+                number,
+                shown=shown,
+                window=window,
+                read=read,
+                row=row,
+                pinned=pinned,
+                chosen=chosen,
+                drawn=drawn,
+                options=options,
+                follow=follow,
+                on_open=on_open,
+            )
+    except ValueError as error:
+        refused = str(error)
+        with places.head:
+            problems.show(refused)
+    with places.line:
+        recording_notes.badge(trace.model, trace)
+        st.markdown(f"**{words.title(site, number)}**", width="content")
+        if not refused:
+            readings.line(words.numbers(read))
+    with places.sentence:
+        told = words.REFUSED if refused else _sentence(read)
+        sentence.show(told)
+    with places.grid:
+        grid(shown, options)
+    if refused:
+        return
+    st.caption(words.what(read))
+    st.caption(words.held(read.difference, again=trace.mixer(layer=site.layer, kind=site.kind).again))
+    if shown.is_long:
+        st.caption(open_head.in_words(shown, window, tile=words.FARTHEST_OF_TILE))
+    _files(trace, seen, values, whole=shown, window=window, read=read, options=options, place=places.line)
+
+
+def _choose_channel(site: MixerSite, number: int) -> None:
+    """Draw the choice of a channel, of which a layer has thousands."""
+    key = f"{words.CHANNEL} of layer {site.layer}"
+    st.session_state[key] = number
+    st.number_input(
+        words.CHANNEL,
+        0,
+        site.heads - 1,
+        key=key,
+        on_change=lambda: link.assign("head", st.session_state[key]),
+        width=140,
+    )
+
+
+def reading(trace: Trace, site: MixerSite, number: int) -> HeadOfMixer:
+    """Read a head's map, once for a text; ValueError where it is not what the layer did."""
+    from inspector import mixers
+
+    key = (trace.key, "mixer read", site.layer, site.kind, number)
+    return caching.cached(key, lambda: mixers.read(trace.mixer(layer=site.layer, kind=site.kind), number))
+
+
+def _sentence(read: HeadOfMixer) -> str:
+    query, key = (named(read.site.queries, at) for at in (read.query, read.key))
+    return words.head(read, query=query, key=key)
+
+
+def _map(
+    trace: Trace,
+    site: MixerSite,
+    number: int,
+    *,
+    shown: maps.Arrangement,
+    window: open_head.Window,
+    read: HeadOfMixer,
+    row: int,
+    pinned: Sequence[int],
+    chosen: tuple[int, int] | None,
+    drawn: HeadOptions,
+    options: view_options.ViewOptions,
+    follow: Follow,
+    on_open: Callable[[int, int], None],
+) -> tuple[Array, maps.Arrangement]:
+    """Draw map and lines; return the values [Q, T] in sight and the tokens that they are between."""
+    from inspector import mixers
+
+    down, across = window
+    seen = maps.part(shown, queries=down, keys=across)
+    record = trace.mixer(layer=site.layer, kind=site.kind)
+    values = maps.rows(shown, mixers.reader(record, number), queries=down)[1][:, across]
+    data = HeadMessage(
+        values,
+        queries=seen.queries.labels,
+        keys=seen.keys.labels,
+        layer=row,
+        head=min(number, site.tiles - 1),
+        title=words.title(site, number),
+        scale=options.scale,
+        chosen=[at for at in map(seen.queries.containing, pinned) if at is not None],
+        first=(down.start or 0, across.start or 0),
+        vmax=open_head.top([values]),
+        diverging=True,
+        segments=open_head.segments(trace, seen, stream=site.stream),
+        options=drawn,
+        whole=_whole(trace, shown, site, number, scale=options.scale) if shown.is_long else None,
+        compact=True,
+        ordinals=(shown.queries.ordinals[down], shown.keys.ordinals[across]) if shown.is_long else None,
+        marked=open_head.marked(seen, (read.query, read.key)),
+        picked=open_head.marked(seen, chosen),
+    )
+    head(
+        data.to_bytes(),
+        key="head-view",
+        on_event=lambda event: follow(event, seen.queries),
+        on_open=on_open,
+        on_options=open_head.keep,
+        on_pan=partial(open_head.move, stream=site.stream),
+    )
+    return values, seen
+
+
+def _whole(trace: Trace, shown: maps.Arrangement, site: MixerSite, number: int, *, scale: Scale) -> WholeMap:
+    """Make the small picture beside the window of a long text."""
+    from inspector import mixers
+
+    def make() -> Array:
+        alone = trace.mixer(layer=site.layer, kind=site.kind).of_head(number)
+        cells: Array = mixers.pooled(alone, shown, side=SIDE)[0]
+        return cells
+
+    cells = caching.cached((trace.key, "whole map", site.layer, site.kind, number, shown), make)
+    picture = every_layer.signed_bytes(cells / (np.abs(cells).max() or 1), scale)
+    return WholeMap(len(shown.queries.members), len(shown.keys.members), picture)
+
+
+def _files(
+    trace: Trace,
+    seen: maps.Arrangement,
+    values: Array,
+    *,
+    whole: maps.Arrangement,
+    window: open_head.Window,
+    read: HeadOfMixer,
+    options: view_options.ViewOptions,
+    place: DeltaGenerator,
+) -> None:
+    """Draw the menu of the head: its slide, its files and the Python lines."""
+    site, head = read.site, read.head
+    kind = site.kind.lower().replace(" ", "-")
+    name = f"{trace.model.replace('/', '-')}-layer{site.layer}-{kind}-head{head}"
+    title = f"{trace.model}: {words.place(site, head)}{recording_notes.weights(trace.model)}"
+    title += "" if len(seen.queries.labels) == len(trace.tokens) else ", a part, or tokens hidden or merged"
+    queries, keys = seen.queries.labels, seen.keys.labels
+    picture = MapPicture(
+        title,
+        values,
+        queries,
+        keys,
+        open_head.top([values]),
+        options.scale,
+        diverging=True,
+        caption=quoted(_sentence(read)),
+        named=open_head.marked(seen, (read.query, read.key)),
+    )
+    labels = save.Labels(png_help=words.PNG_HELP, svg_help=words.SVG_HELP, csv_help=words.CSV_HELP)
+    arrays = File(
+        f"{name}.npz",
+        lambda _: downloads.npz({"values": values, "queries": np.array(queries), "keys": np.array(keys)}),
+        words.NPZ_HELP,
+    )
+    with place:
+        save.menu(
+            picture.files(name, labels=labels),
+            [arrays],
+            slides=[save.slide({"": picture.slide}, name=f"{name}-slide", key="head")],
+            key="head",
+            about=words.title(site, head),
+            python=python.mixer(trace, whole, site=site, head=head, window=window if whole.is_long else None),
+            labels=labels,
+        )
