@@ -141,10 +141,17 @@ def ordinal(number: int) -> str:
 
 
 def names_of(tokens: Sequence[str]) -> list[str]:
-    """Name the tokens of a text for a picture, long ones cut; words that come again with their number: "the 2nd"."""
-    names = [cut(token_name(token)) for token in tokens]
-    numbers = ordinals([token.partition(" → ")[0] for token in tokens])
+    """Name the tokens of a text for a picture, long ones cut; words that come again with their number: "the 2nd".
+
+    Of what a decoder reads and predicts the read token has the number: "the 2nd → mat".
+    """
+    parts = [token.partition(" → ") for token in tokens]
+    numbers = ordinals([read for read, _, _ in parts])
     return [
-        f"{name} {ordinal(number)}" if number and len(name) > 1 else name
-        for name, number in zip(names, numbers, strict=True)
+        _numbered(token_name(read), number) + cut(arrow + token_name(predicted))
+        for (read, arrow, predicted), number in zip(parts, numbers, strict=True)
     ]
+
+
+def _numbered(name: str, number: int) -> str:
+    return f"{cut(name)} {ordinal(number)}" if number and len(name) > 1 else cut(name)

@@ -57,11 +57,13 @@ def candidates(step: WrittenToken, *, top: float = 1.0, mode: Mode = "light") ->
             hovertemplate="%{y}<br>drawn by %{x:.9~g}<extra></extra>",
             name="drawn by",
         )
+    end = 1.45 * top  # room for the numbers behind the bars; no probability is over 1, and no tick
+    ticks = {"tickvals": [0, 0.25, 0.5, 0.75, 1]} if end > 1 else {"nticks": 5}
     axis = theme.token_axis([candidate.token for candidate in shown], title="")
     return figure.update_layout(
         template=theme.template(mode),
         title={"text": "What could come next"},
-        xaxis={"title": {"text": "probability"}, "range": [0, 1.45 * top], "nticks": 5},
+        xaxis={"title": {"text": "probability"}, "range": [0, end], "showline": False, **ticks},
         yaxis={**axis, "autorange": "reversed", "ticklabelstandoff": 4},
         showlegend=step.chosen.drawn is not None,
         legend={**theme.LEGEND_BELOW, "y": -0.4},

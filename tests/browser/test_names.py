@@ -96,3 +96,12 @@ def test_a_window_counts_the_tokens_before_it(tab):
     )
     assert labels(tab, "left")[:2] == ["the 21st", "quick 20th"]
     assert labels(tab, "top") == SENTENCE
+
+
+def test_a_decoders_rows_name_what_is_read_and_what_is_predicted(tab):
+    """A byte-level vocabulary's mark of a space is drawn with each word, and nowhere else."""
+    read = ["The", "Ġcat", "Ġsaw", "Ġthe", "Ġcat"]
+    rows = [f"{token} → {after}" for token, after in zip(read, [*read[1:], "Ċ"], strict=True)]
+    map_ = np.tril(np.ones((5, 5), np.float32))
+    show(tab, "head", head_message(map_ / map_.sum(axis=1, keepdims=True), rows))
+    assert labels(tab, "left") == ["The → ␣cat", "␣cat 1st → ␣saw", "␣saw → ␣the", "␣the → ␣cat", "␣cat 2nd → ↵"]

@@ -34,6 +34,6 @@ export function fillNamed(holder, token, ordinal, index) {
   if (!ordinal && index === undefined) return fillToken(holder, token);
   const before = index === undefined ? [] : [small(`${index} `)];
   if (!ordinal) return holder.replaceChildren(...before, name(token));
-  const after = predicted.length ? [name(PREDICTED + predicted.join(PREDICTED))] : [];
+  const after = predicted.length ? [PREDICTED, name(predicted.join(PREDICTED))] : [];
   holder.replaceChildren(...before, name(read), small(` ${inWords(ordinal)}`), ...after);
 }

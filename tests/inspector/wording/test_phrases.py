@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tokenizers.pre_tokenizers import ByteLevel
 
-from inspector.text import Named, named, quoted, token, token_name
+from inspector.text import Named, named, names_of, quoted, token, token_name
 from inspector.wording.english import phrases, terms
 
 
@@ -67,6 +67,11 @@ def test_a_token_of_letters_stays_as_it_is(text: str) -> None:
 
 def test_bytes_of_a_part_of_a_letter_stay_behind_the_space() -> None:
     assert token_name("ĠâĢ") == "␣âĢ"
+
+
+def test_names_in_a_picture_number_what_is_read_and_not_what_is_predicted() -> None:
+    assert names_of(["The", "Ġcat", ".", "Ġcat", "."]) == ["The", "␣cat 1st", ".", "␣cat 2nd", "."]
+    assert names_of(["the → Ġcat", "Ġcat → the", "the → Ċ"]) == ["the 1st → ␣cat", "␣cat → the", "the 2nd → ↵"]
 
 
 def test_tokens_that_repeat_are_counted() -> None:
