@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from inspector.explain import Explanation
 from inspector.maps import Arrangement
+from inspector.mixers import MixerCell
 from inspector.sections.subject import given, recorded
 from inspector.trace import MixerSite, Trace
 
@@ -89,6 +90,16 @@ def mixer(
             f"read = inspector.mixers.reader(trace.mixer({place}), {head})",
             f"weights = inspector.maps.rows(shown, read, queries={down})[1][:, {across}]",
         ]
+    )
+
+
+def mixer_cell(trace: Trace, cell: MixerCell) -> str:
+    """Python lines after which `cell` holds the steps to a weight of a mixer's map."""
+    mixer = f"mixer = trace.mixer(layer={cell.site.layer}, kind={cell.site.kind!r})"
+    size = f"size = abs(inspector.mixers.read(mixer, {cell.head}).weight)"
+    place = f"head={cell.head}, query={cell.query}, key={cell.key}, size=size"
+    return "\n".join(
+        [recorded(trace), mixer, size, f"cell = inspector.mixers.why(mixer, {place})", "cell.steps, cell.erasers"]
     )
 
 

@@ -4,11 +4,25 @@ Weights of such a map have a sign and rows sum to anything, so nothing here is a
 
 ```python
 record = trace.mixer(layer=0)
-mixers.read(record, head=2)  # HeadOfMixer: the weight farthest from 0, and how many are negative
+mixers.read(record, 2)  # HeadOfMixer: the weight farthest from 0, and how many are negative
 ```
 """
 
 from inspector.mixers.arranged import averaged, pooled, reader
 from inspector.mixers.reading import HeadOfMixer, read
+from inspector.mixers.state import by_token, erased_by, has_state
+from inspector.mixers.why import CellStep, MixerCell, why
 
-__all__ = ["HeadOfMixer", "averaged", "pooled", "read", "reader"]
+__all__ = [
+    "CellStep",
+    "HeadOfMixer",
+    "MixerCell",
+    "averaged",
+    "by_token",
+    "erased_by",
+    "has_state",
+    "pooled",
+    "read",
+    "reader",
+    "why",
+]

@@ -41,7 +41,7 @@ def read(record: MixerRecord, head: int) -> HeadOfMixer:
         if abs(weights[at]) > abs(weight):
             weight, query, key = float(weights[at]), int(at[0]) + block.queries.start, int(at[1]) + block.keys.start
         visible = np.ones(weights.shape, np.bool_)
-        if record.site.predicts is not None:
+        if record.site.stream == "decoder":
             visible = np.tri(len(weights), weights.shape[1], block.queries.start - block.keys.start, dtype=np.bool_)
         negative += int((weights[visible] < 0).sum())
         seen += int(visible.sum())

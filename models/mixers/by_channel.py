@@ -47,11 +47,14 @@ class SelectiveScan:
         return replace(self, step=self.step[:, chosen], rate=self.rate[chosen], skip=skip)
 
     def blocks(self, *, queries: slice) -> Iterator[tuple[slice, Tensor]]:
-        """Compute maps in blocks of rows, see `Core`: a channel is a head whose state decays by the dimension."""
+        """Compute maps in blocks of rows, see `Core`."""
+        return self.state().blocks(queries=queries)
+
+    def state(self) -> DecayingState:
+        """The scan as a state that decays by the dimension, where a channel is a head."""
         step = self.step.double()
         decay = step[..., None] * self.rate.double()  # [T, H, N]
-        state = DecayingState(self.read[:, None], self.write[:, None], decay, step, skip=self.skip)
-        return state.blocks(queries=queries)
+        return DecayingState(self.read[:, None], self.write[:, None], decay, step, skip=self.skip)
 
 
 @dataclass(frozen=True)

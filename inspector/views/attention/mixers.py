@@ -15,7 +15,7 @@ from inspector.components.head import HeadMessage, HeadOptions, WholeMap
 from inspector.export import python
 from inspector.sections.section import File
 from inspector.text import named, quoted
-from inspector.views.attention import compare_with, every_layer, open_head, view_options
+from inspector.views.attention import compare_with, every_layer, open_head, view_options, why_mixer
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import save
 from inspector.views.figures.map_files import MapPicture
@@ -100,6 +100,8 @@ def draw(
         grid(shown, options)
     if refused:
         return
+    with places.proof:
+        why_mixer.draw(trace, read, query=pinned[-1] if pinned else None, key=chosen[1] if chosen else None)
     st.caption(words.what(read))
     st.caption(words.held(read.difference, again=trace.mixer(layer=site.layer, kind=site.kind).again))
     if shown.is_long:

@@ -67,7 +67,7 @@ def draw(
         cell = why(trace, layer=site.layer, head=number, query=query, key=key, stream=stream, call=site.call)
         name = f"{trace.model.replace('/', '-')}-{stream}-{site_words.in_file(site)}-head{number}-cell{query}-{key}"
         with st.container(key=proof.PLACE):
-            _choice(trace, stream=stream, query=query, key=key)
+            choose_cell(trace, stream=stream, query=query, key=key)
             st.markdown(_equation(cell))
             if cell.holds:
                 _files(trace, cell, name=name)
@@ -115,8 +115,9 @@ def _telling_key(trace: Trace, site: AttentionSite, *, number: int, query: int) 
     return int(np.where(keys.special, -1.0, row).argmax())
 
 
-def _choice(trace: Trace, *, stream: str, query: int, key: int) -> None:
-    site = trace.sites_of(stream)[0]
+def choose_cell(trace: Trace, *, stream: str, query: int, key: int, sorts: bool = True) -> None:
+    """Draw the choice of a query and a key; sorts: their products can be sorted."""
+    site = trace.mixing_sites_of(stream)[0]
     st.session_state["why query"], st.session_state["why key"] = query, key
 
     def choose_query() -> None:
@@ -137,7 +138,8 @@ def _choice(trace: Trace, *, stream: str, query: int, key: int) -> None:
                 on_change=follow,
                 width=170,
             )
-        st.toggle("Largest product first", key="why_sorted", bind=link.bind_switch("why_sorted"))
+        if sorts:
+            st.toggle("Largest product first", key="why_sorted", bind=link.bind_switch("why_sorted"))
 
 
 # --- the way from the dot product to the weight -------------------------------------------------------------------

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from inspector.text import Named, signed
+from inspector.text import Named, number, signed
 from inspector.wording.english.phrases import listed, named, percent
 from models.formatting import layers_in_words
 
 if TYPE_CHECKING:  # which come with torch
-    from inspector.mixers import HeadOfMixer
+    from inspector.mixers import HeadOfMixer, MixerCell
     from inspector.trace import MixerSite
     from models.mixers import MixerKind
 
@@ -119,6 +119,32 @@ ROUNDING = 1e-4  # of sums that are 1
 CHANNEL = "Channel"
 MIXES_BY = "Mixes by"
 FURTHER = "What is further down compares shares: choose softmax attention in two panels to see it."
+WHY, NOT_REBUILT = "Why this weight", "Not rebuilt"
+WHY_HELP = "One cell rebuilt from what the layer's own code made for its query, its key and the tokens between."
+STEPS: dict[str, str] = {
+    "match": "query times key, summed over the dimensions and scaled",
+    "decay": "times the decay from the key to the query; where each dimension has its own, inside the sum",
+    "erased": "less what later writes erased of the key, as far as the query reads them",
+    "strength": "times how strongly the key was written (beta of a delta rule, dt of a state space)",
+    "skip": "plus D, the way past the state, for a token's own value",
+    "angle": "1 less the angle between query and key as a share of a half turn: one hyperplane agrees",
+    "collision": "to the power of the hyperplanes of a hash: all agree",
+    "score": "the key of the channel",
+    "distance": "plus the decay by distance, or the bonus for the token itself",
+    "softmax": "e to the score less the log of the row's sum",
+    "kernel": "the convolution's weight at this distance",
+    "gate of the key": "times the gate B of the key",
+    "gate of the query": "times the gate C of the query",
+}
+"""Meanings of the steps to a weight."""
+STEPS_CSV = "The steps to the weight, to the last digit"
+PRODUCT = "product of query and key, decayed"
+ERASER_COLUMNS = {
+    "token": "later token",
+    "weight": "its weight for the query",
+    "overlap": "its overlap with the key",
+    "erased": "erased",
+}
 PNG_HELP = "The map as you see it"
 SVG_HELP = "The map as you see it, sharp at any size"
 CSV_HELP = "Weights as you see them, to the last digit"
@@ -236,3 +262,59 @@ def averaged(kind: str, *, channels: int, sampled: int) -> str:
 def refused(kind: str) -> str:
     """Write the line of a small picture whose map is not what the layer did."""
     return f"{kind}, no map: it is not what the layer did"
+
+
+def equation(cell: MixerCell) -> str:
+    """Write the way to a weight in one line of mathematics, its numbers filled in."""
+    first, *further = cell.steps
+    line = _tex(first.value)
+    for step in further:
+        by = "" if step.operand is None else _tex(step.operand)
+        match step.name:
+            case "decay" if step.operand is None:
+                line = _tex(step.value)
+            case "erased":
+                line = rf"({line} - {_signed_tex(step.operand or 0.0)})"
+            case "skip" | "distance":
+                line = f"{line} + {_signed_tex(step.operand or 0.0)}"
+            case "angle":
+                line = rf"1 - \tfrac{{1}}{{\pi}}\arccos {line}"
+            case "collision":
+                line = f"({line})^{{{by}}}"
+            case "softmax":
+                line = rf"e^{{\,{line} - {_signed_tex(step.operand or 0.0)}}}"
+            case _:
+                line = rf"{line} \times {_signed_tex(step.operand or 0.0)}"
+    return f"$M_{{{cell.query},{cell.key}}} = {line} = {_tex(cell.rebuilt)}$"
+
+
+def rebuilt(cell: MixerCell) -> str:
+    """Say how near the rebuilt weight is to the weight of the map."""
+    return (
+        f"Rebuilt: {cell.rebuilt:.7g}; in the map: {cell.weight:.7g}; they differ by "
+        f"{abs(cell.rebuilt - cell.weight) / cell.size:.1g} of the map's weight farthest from 0."
+    )
+
+
+def products_alt(dimensions: int) -> str:
+    """Describe the chart of the products."""
+    return f"the products of query and key over {dimensions} dimensions, decayed"
+
+
+def erasers(*, shown: int, of: int) -> str:
+    """Say what the table of later tokens holds."""
+    which = "every later token" if shown == of else f"the {shown} of {of} later tokens that erase most"
+    return (
+        f"Erased by {which}: its weight for the query times its overlap with the key, k of the later token with k of "
+        "the key, decayed between them. The sum is what the step takes away."
+    )
+
+
+def _tex(value: float) -> str:
+    digits, _, power = number(value).partition("e")
+    digits = digits.replace(",", r"{,}")
+    return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits
+
+
+def _signed_tex(value: float) -> str:
+    return f"({_tex(value)})" if value < 0 else _tex(value)

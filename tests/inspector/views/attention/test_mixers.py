@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import models
-from inspector import Trace, maps, record
+from inspector import Trace, maps, mixers, record
 from inspector.export import python
 from inspector.trace import mixers as trace_mixers
 from inspector.views.shell import caching
@@ -238,3 +238,25 @@ def test_python_lines_of_a_gated_core_hold(folder: Path) -> None:
     *before, last = lines.splitlines()
     exec("\n".join([*before, f"made = {last}"]), names)
     assert_close(names["made"], trace.mixer(layer=0).of_head(3).output[:, 0].numpy(), relative=1e-5)
+
+
+@pytest.mark.parametrize("name", [*KINDS, MAMBA])
+def test_why_rebuilds_the_cell_that_is_chosen(folder: Path, name: str) -> None:
+    kind = KINDS.get(name, "selective scan")
+    app = opened(folder / name, layer="0", head="1", mixer=kind, why="true", query="4", key="2")
+    record = recorded(folder / name).mixer(layer=0, kind=kind)
+    size = abs(mixers.read(record, 1).weight)
+    cell = mixers.why(record, head=1, query=4, key=2, size=size)
+    words = said(app)
+    assert f"Rebuilt: {cell.rebuilt:.7g}; in the map: {cell.weight:.7g}" in words
+    assert "Not rebuilt" not in words
+    steps = next(frame.value for frame in app.dataframe if "gives" in frame.value)
+    assert_close(steps["gives"].to_numpy(), [step.value for step in cell.steps], relative=1e-9)
+    assert ("Erased by" in words) == cell.site.kind.endswith(("delta rule", "delta attention"))
+    ahead = opened(folder / name, layer="0", head="1", mixer=kind, why="true", query="1", key="3")
+    assert "still to come" in said(ahead)
+    names: dict[str, object] = {}
+    exec(python.mixer_cell(replace(recorded(folder / name), model=str(folder / name)), cell), names)
+    made = names["cell"]
+    assert isinstance(made, mixers.MixerCell)
+    assert made.rebuilt == cell.rebuilt
