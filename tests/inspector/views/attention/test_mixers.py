@@ -260,3 +260,31 @@ def test_why_rebuilds_the_cell_that_is_chosen(folder: Path, name: str) -> None:
     made = names["cell"]
     assert isinstance(made, mixers.MixerCell)
     assert made.rebuilt == cell.rebuilt
+
+
+@pytest.mark.parametrize("name", [*KINDS, MAMBA])
+def test_the_state_stands_below_the_map_when_it_is_asked_for(folder: Path, name: str) -> None:
+    kind = KINDS.get(name, "selective scan")
+    app = opened(folder / name, layer="0", head="1", mixer=kind)
+    assert "The state is largest after" not in said(app)
+    app = start(
+        state={"added": [str(folder / name)], "state of a head": True},
+        **{"model": str(folder / name), "text": TEXT, "layer": "0", "head": "1", "mixer": kind},
+    )
+    assert not app.exception
+    words = said(app)
+    assert "The state is largest after" in words
+    assert ("of what was left of" in words) == kind.endswith(("delta rule", "delta attention"))
+
+
+def test_generate_says_that_it_shows_rows_of_softmax_attention_alone(folder: Path) -> None:
+    assert "This page reads softmax attention alone" in said(opened(folder / "falcon_h1", "Generate"))
+
+
+def test_the_badge_has_the_differences_of_mixers_too(folder: Path) -> None:
+    app = opened(folder / MAMBA)
+    difference = max(record.difference for record in recorded(folder / MAMBA).mixers)
+    assert f"Exact on this text, within {difference:.1e}" in said(app)
+    helped = " ".join(mark.proto.help for mark in app.markdown)
+    assert "2 of 2 layers that mix tokens without softmax attention have maps" in helped
+    assert "One token in all heads" not in [box.label for box in app.selectbox]
