@@ -49,7 +49,7 @@ def _show(trace: Trace, record: MixerRecord, head: int) -> None:
         _by_token(table, column, name=name, tokens=site.queries)
     if not site.by_channel:
         decays = caching.cached((*key[:-1], "decays"), lambda: mixers.decays(record))
-        drawn = Chart(decays, "head", "decay", "bars", x_title=words.HEAD, y_title=words.STATE_TITLES["decay"])
+        drawn = Chart(decays, "head", "decay", "bars", x_title=words.HEAD, y_title="decay")
         chart.show(partial(drawn), alt=words.DECAYS, key="mixer-decays", heading=words.DECAYS, name=f"{name}-decays")
     if not mixers.erases(record):
         return
@@ -71,5 +71,5 @@ def _show(trace: Trace, record: MixerRecord, head: int) -> None:
 
 def _by_token(table: pd.DataFrame, column: str, *, name: str, tokens: Sequence[str]) -> None:
     title = words.STATE_TITLES[column]
-    drawn = Chart(table, "position", column, "lines", tokens=list(tokens), x_title=words.TOKEN, y_title=title)
+    drawn = Chart(table, "position", column, "lines", tokens=list(tokens), x_title=words.TOKEN, y_title=column)
     chart.show(partial(drawn), alt=title, key=f"mixer-{column}", heading=title, name=f"{name}-{column}")

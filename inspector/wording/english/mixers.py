@@ -151,9 +151,9 @@ ERASER_COLUMNS = {
 }
 STATE = "The state of this head: its size, its decay, and who erased what"
 STATE_TITLES = {
-    "state": "size of the state after each token, Frobenius norm",
-    "decay": "share of the state that is left at a token",
-    "strength": "strength with which a token is written",
+    "state": "Size of the state after each token, its Frobenius norm",
+    "decay": "Share of the state that is left at each token",
+    "strength": "Strength with which each token is written",
 }
 DECAYS = "Share of the state that is left at a token, by head, mean over the tokens"
 ERASED_BY, ERASED_SHARE = "Erased by", "share erased"

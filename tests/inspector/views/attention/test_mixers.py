@@ -288,3 +288,21 @@ def test_the_badge_has_the_differences_of_mixers_too(folder: Path) -> None:
     helped = " ".join(mark.proto.help for mark in app.markdown)
     assert "2 of 2 layers that mix tokens without softmax attention have maps" in helped
     assert "One token in all heads" not in [box.label for box in app.selectbox]
+
+
+@pytest.mark.parametrize("name", ["qwen3_next", MAMBA])
+def test_a_long_text_is_shown_in_a_window(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maps, "WHOLE", 8)
+    monkeypatch.setattr(maps, "WINDOW", 6)
+    caching.results.forget()
+    text = "the cat sat on the log because it was tired"
+    app = opened(folder / name, layer="0", head="1", text=text, row="3")
+    trace = recorded(folder / name, text)
+    expected = trace.attention(layer=0, head=1, kind=trace.mixer_sites[0].kind)
+    header, numbers = messages(app, "head")[0]
+    assert (header["first"], header["whole"]["queries"]) == ([3, 3], len(trace.tokens))
+    np.testing.assert_array_equal(numbers[:36].reshape(6, 6), expected[3:9, 3:9])
+    words = said(app)
+    assert "the weight of its tile that is the farthest from 0" in words
+    assert "queries 3 to 8 of" in words
+    caching.results.forget()
