@@ -172,10 +172,9 @@ def _heads(config: Any) -> int:
 
 
 def _query_key_value(config: Any) -> int:
+    if not attends(config):
+        return 0
     width = first_number(config, "hidden_size", "d_model")
-    if not attends(config):  # of each channel x, dt, its gate and what is left; B and C of a state
-        channels = first_number(config, "intermediate_size", "attention_hidden_size", default=2 * width)
-        return 4 * channels + 2 * first_number(config, "state_size", default=0)
     heads = _heads(config)
     query = first_number(config, "qk_head_dim", "head_dim", "d_kv", default=width // heads)
     value = first_number(config, "v_head_dim", default=query)

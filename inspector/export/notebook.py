@@ -45,10 +45,10 @@ def show(
     """The trace as the output of a notebook cell: all heads and one open, the most telling where none is named.
 
     Another head opens on a click where the maps of all are at most `MOST_BYTES`; else the cell says that it lacks it.
-    Raises ValueError for a layer, head or stream out of range.
+    Raises ValueError for a layer, head or stream out of range, and for a model without softmax attention.
     """
-    stream = trace.sites[0].stream if stream is None else stream
     look = overview.measure(trace, sides=sides(trace.sites))
+    stream = trace.sites[0].stream if stream is None else stream
     if layer is None and head is None:
         layer, head = overview.first_head(look, trace, stream=stream)
     if layer is None:

@@ -36,13 +36,9 @@ from inspector.probe.residual_sums import NormUses, WatchedSums
 from inspector.trace.norm_formula import normalise, rounding
 from models.attention import AttentionCall
 from models.attention.running_layer import layers_of, running_layer, stacks
+from models.mixer_names import is_mixer
 
 _ATTENTION = re.compile(r"(Attention|Attn|MLA)(?!\w*DecoderLayer)")
-_MIXER = re.compile(
-    r"(Mamba|Mixer|ShortConv|DeltaNet|RecurrentBlock|Lightning|DeltaAttention|(?<!Kimi)Linear\w*Att|(Rwkv|Yoso)Self)"
-    r"(?!\w*(DecoderLayer|Output|Model|For[A-Z]))"
-)  # what stands in attention's place: state spaces, convolutions, linear attention (some are called attention, and
-# KimiLinear and Mamba are models' names)
 INSIDE = "inside a sublayer, where vectors are normed that the sublayer itself makes, so not of the residual stream"
 NO_VECTORS = "it does not take one vector for each token"
 _RECENT = 3  # copies among which a tensor is looked for: of what the norms of a layer take, and what enters it
@@ -154,7 +150,7 @@ def _kind(module: nn.Module) -> str:
     name = type(module).__name__
     if next(module.children(), None) is None:
         return ""
-    return "mixer" if _MIXER.search(name) else "attention" if _ATTENTION.search(name) else ""
+    return "mixer" if is_mixer(module) else "attention" if _ATTENTION.search(name) else ""
 
 
 def stacks_of_attention(network: nn.Module) -> dict[str, list[nn.Module]]:

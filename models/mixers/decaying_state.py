@@ -67,27 +67,20 @@ class DecayingState:
         starts = range(0, min(queries.stop, tokens), CHUNK)
         chunks = [self._chunk(slice(start, min(start + CHUNK, tokens))) for start in starts]
         for number in range(queries.start // CHUNK, len(chunks)):
-            yield chunks[number].place, self._rows(chunks[: number + 1])
+            start = number * CHUNK
+            yield slice(start, min(start + CHUNK, tokens)), self._rows(chunks[: number + 1])
 
     def _rows(self, chunks: list[_Chunk]) -> Tensor:
         """The rows of the last chunk's queries, from its own keys back to the first: [H, rows, keys]."""
         last = chunks[-1]
-        parts, asked = [], last.query  # asked: what the queries ask of the state behind a chunk, [H, rows, E]
-        for chunk in reversed(chunks):
-            own = chunk is last
-            reads = last.own_reads() if own else asked @ (chunk.key * chunk.until_end()).mT
-            weights = reads if chunk.removal is None else _solve_right(reads, chunk.removal)
-            weights = weights if chunk.strength is None else weights * chunk.strength[:, None]
-            since = chunk.since_start()
-            asked = asked * (since if own else since[:, -1:])
-            if chunk.removal is not None:
-                asked = asked - weights @ (chunk.key * since)
-            parts.append(weights)
-        rows = torch.cat(parts[::-1], dim=-1)
+        weights, asked = last.own()  # asked: what the queries ask of the state before a chunk, [H, rows, E]
         if self.skip is not None:
-            own_keys = rows[:, :, last.place]
-            own_keys.diagonal(dim1=-2, dim2=-1).add_(self.skip.double()[:, None])
-        return rows
+            weights.diagonal(dim1=-2, dim2=-1).add_(self.skip.double()[:, None])
+        parts = [weights]
+        for chunk in reversed(chunks[:-1]):
+            weights, asked = chunk.before(asked)
+            parts.append(weights)
+        return torch.cat(parts[::-1], dim=-1)
 
     def _chunk(self, place: slice) -> _Chunk:
         heads = self.decay.shape[1]
@@ -100,38 +93,41 @@ class DecayingState:
 
         query, key = by_head(self.query) * self.scale, by_head(self.key)
         decay = self.decay[place].double().transpose(0, 1)
-        decay = decay if decay.ndim == 3 else decay[..., None]
-        strength = None if self.strength is None else self.strength[place].double().T
-        chunk = _Chunk(place, query, key, decay.cumsum(dim=1), strength)
-        if not self.removes:
-            return chunk
-        overlap = _decayed(key, key, chunk.decay).tril(-1)
-        return replace(chunk, removal=overlap if strength is None else overlap * strength[..., None])
+        decay = (decay if decay.ndim == 3 else decay[..., None]).cumsum(dim=1)
+        written = torch.eye(key.shape[1], dtype=torch.float64).expand(heads, -1, -1)
+        if self.strength is not None:
+            written = written * self.strength[place].double().T[:, None]
+        if self.removes:
+            removal = written @ _decayed(key, key, decay).tril(-1)
+            written = torch.linalg.solve_triangular(removal, written, upper=False, unitriangular=True)
+        return _Chunk(query, key, decay, written, self.removes)
 
 
-@dataclass(frozen=True)
 class _Chunk:
-    """Some tokens in float64: query, key [H, C, E], decay since the chunk began [H, C, 1 or E], strength [H, C].
+    """Some tokens in float64: query, key [H, C, E], and the decay since the chunk began, [H, C, 1 or E].
 
-    removal: stril(diag(b) K Kᵀ * G), [H, C, C]; None where nothing is removed.
+    written: what each token writes of itself and of the tokens before it, (I + diag(b) stril(K Kᵀ * G))^-1 diag(b), or
+    diag(b) where nothing is removed, [H, C, C].
     """
 
-    place: slice
-    query: Tensor
-    key: Tensor
-    decay: Tensor
-    strength: Tensor | None
-    removal: Tensor | None = None
+    def __init__(self, query: Tensor, key: Tensor, decay: Tensor, written: Tensor, removes: bool) -> None:
+        self._query, self._key, self._decay, self._written = query, key, decay, written
+        self._kept = decay[:, -1:].exp()
+        self._answers = (key * (decay[:, -1:] - decay).exp()).mT @ written  # [H, E, C], to what is asked behind it
+        self._removed = key * decay.exp() if removes else None
 
-    def since_start(self) -> Tensor:
-        return self.decay.exp()
+    def own(self) -> tuple[Tensor, Tensor]:
+        """The chunk's queries on its own keys, [H, C, C], and what they ask of the state before it, [H, C, E]."""
+        weights = _decayed(self._query, self._key, self._decay).tril() @ self._written
+        return weights, self._left(weights, self._query * self._decay.exp())
 
-    def until_end(self) -> Tensor:
-        return (self.decay[:, -1:] - self.decay).exp()
+    def before(self, asked: Tensor) -> tuple[Tensor, Tensor]:
+        """Later queries on the chunk's keys, [H, rows, C], and what they ask of the state before it, [H, rows, E]."""
+        weights = asked @ self._answers
+        return weights, self._left(weights, asked * self._kept)
 
-    def own_reads(self) -> Tensor:
-        """tril(Q Kᵀ * G) within the chunk, [H, C, C]."""
-        return _decayed(self.query, self.key, self.decay).tril()
+    def _left(self, weights: Tensor, asked: Tensor) -> Tensor:
+        return asked if self._removed is None else asked - weights @ self._removed
 
 
 def _decayed(left: Tensor, right: Tensor, decay: Tensor) -> Tensor:
@@ -144,9 +140,3 @@ def _decayed(left: Tensor, right: Tensor, decay: Tensor) -> Tensor:
         between = (one_decay[:, None] - one_decay[None]).clamp(max=0).exp()
         rows.append(torch.einsum("id,jd,ijd->ij", one_left, one_right, between))
     return torch.stack(rows)
-
-
-def _solve_right(reads: Tensor, removal: Tensor) -> Tensor:
-    """X with X (I + removal) = reads."""
-    solved: Tensor = torch.linalg.solve_triangular(removal, reads, upper=False, left=False, unitriangular=True)
-    return solved

@@ -20,6 +20,7 @@ from torch.nn.modules.module import register_module_module_registration_hook
 from models.build_lock import LOADING
 from models.config_facts import head_total, layer_counts, recorded_numbers
 from models.formatting import one_line
+from models.mixer_names import is_mixer
 
 SECONDS = 30.0  # to build one model on the meta device; the largest published models take under 5
 _LARGEST_FIXED_TABLE = 2**25  # numbers; a sinusoidal table is filled by a Python loop when the model loads
@@ -46,8 +47,8 @@ class ModelSize:
 
     parameters: learned numbers. buffers: numbers that are not learned (position ids, rotary frequencies).
     layers: attention layers, an encoder's and a decoder's together. recorded: the most numbers that a recording keeps
-    for one token: query, key and value of every attention, and every norm's input. heads: the sum of H over every
-    attention.
+    for one token: query, key and value of every attention, every norm's input, and of every other mixer what its
+    projections make, and what its core leaves. heads: the sum of H over every attention.
     """
 
     parameters: int
@@ -61,7 +62,7 @@ class ModelSize:
         return (self.parameters + self.buffers) * dtype.itemsize
 
     def capture_bytes(self, tokens: int, *, maps: bool = False) -> int:
-        """The bytes that a recording of n tokens keeps in float32: 4 n (sum of H E + K (E + E_v), + norms).
+        """The bytes that a recording of n tokens keeps in float32: 4 n (sum of H E + K (E + E_v), + norms, + mixers).
 
         maps: True where every map is kept too (the backend "eager output"), which adds 4 n^2 (sum of H).
         """
@@ -98,7 +99,16 @@ def _recorded(config: Any, network: nn.Module) -> int:
         for module in network.modules()
         if "Norm" in type(module).__name__ and isinstance(weight := getattr(module, "weight", None), Tensor)
     )
-    return recorded_numbers(config) + norms
+    return recorded_numbers(config) + norms + sum(_mixed(module) for module in network.modules() if is_mixer(module))
+
+
+def _mixed(mixer: nn.Module) -> int:
+    """Count the numbers of one token that a mixer's projections make, and those that the last of these takes.
+
+    A layer that is named like the mixer in it counts for nothing: it projects nothing itself.
+    """
+    projections = [part for part in mixer.children() if isinstance(part, nn.Linear)]
+    return sum(part.out_features for part in projections) + max((part.in_features for part in projections), default=0)
 
 
 def _numbers(tensors: Iterator[Tensor]) -> int:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from inspector import examples
+from inspector.questions.record.both import UnanswerableError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,11 +55,17 @@ class Subject:
 
     @cached_property
     def trace(self) -> Trace:
-        """The recording of the text in the model."""
+        """The recording of the text in the model. Raises UnanswerableError for a model without softmax attention."""
         from inspector.probe import TextLimits, record
 
         limits = TextLimits(tokens=min(MOST_TOKENS, self.loaded.max_tokens))
-        return self.once("trace", lambda: record(self.loaded, self.text, limits=limits))
+        trace = self.once("trace", lambda: record(self.loaded, self.text, limits=limits))
+        if not trace.sites:
+            raise UnanswerableError(
+                "This model mixes tokens without softmax attention, of which the question is.",
+                "该模型不用 softmax 注意力混合 token，而这个问题问的正是它。",
+            )
+        return trace
 
     @property
     def heads(self) -> pd.DataFrame:

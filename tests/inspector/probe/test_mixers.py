@@ -310,3 +310,17 @@ def test_numbers_that_were_changed_in_a_file_give_no_map(hybrid: LoadedModel, tm
 
     with pytest.raises(ValueError, match="no map of layer 0"):
         inspector.open(_changed(tmp_path / "trace.npz", change)).attention(layer=0, kind="gated delta rule")
+
+
+def test_readers_of_attention_say_that_there_is_none(tmp_path: Path) -> None:
+    loaded = loaded_family("mamba", tmp_path)
+    trace = record(loaded, TEXTS[0])
+    assert trace.streams == ("decoder",)
+    for read in (inspector.heads.measure, inspector.show):
+        with pytest.raises(ValueError, match="has no softmax attention to measure"):
+            read(trace)
+    with pytest.raises(ValueError, match=r"layer 1 has no attention.*kind='selective scan'"):
+        trace.attention(layer=1)
+    answer = inspector.questions.ask(16, loaded, TEXTS[0])
+    assert answer.problem is not None
+    assert answer.problem.en == "This model mixes tokens without softmax attention, of which the question is."
