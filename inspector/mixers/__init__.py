@@ -10,7 +10,7 @@ mixers.read(record, 2)  # HeadOfMixer: the weight farthest from 0, and how many 
 
 from inspector.mixers.arranged import averaged, pooled, reader
 from inspector.mixers.reading import HeadOfMixer, read
-from inspector.mixers.state import by_token, erased_by, has_state
+from inspector.mixers.state import by_token, decays, erased_by, erases, has_state
 from inspector.mixers.why import CellStep, MixerCell, why
 
 __all__ = [
@@ -19,7 +19,9 @@ __all__ = [
     "MixerCell",
     "averaged",
     "by_token",
+    "decays",
     "erased_by",
+    "erases",
     "has_state",
     "pooled",
     "read",

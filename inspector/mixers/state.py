@@ -21,6 +21,24 @@ def has_state(record: MixerRecord) -> bool:
     return isinstance(record.core, DecayingState | SelectiveScan)
 
 
+def erases(record: MixerRecord) -> bool:
+    """Return True for a layer whose writes erase what their keys held."""
+    return isinstance(record.core, DecayingState) and record.core.removes
+
+
+def decays(record: MixerRecord) -> pd.DataFrame:
+    """Measure which share of its state each head leaves at a token, exp g, mean over tokens: columns head and decay.
+
+    Where each dimension of a key has its own decay it is the mean over these too. Raises ValueError for a layer without
+    a state that decays, and for one with a map for each channel.
+    """
+    if not isinstance(record.core, DecayingState) or record.site.by_channel:
+        raise ValueError(f"{record.site.name} has no heads whose state decays")
+    kept = record.core.decay.double().exp().flatten(2).mean(dim=-1) if record.core.decay.ndim == 3 else None
+    kept = record.core.decay.double().exp() if kept is None else kept
+    return pd.DataFrame({"head": range(record.site.heads), "decay": kept.mean(dim=0).numpy()})
+
+
 def by_token(record: MixerRecord, head: int) -> pd.DataFrame:
     """Measure a head's state token by token: a row each, with position, token, and
 

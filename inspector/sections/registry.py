@@ -123,7 +123,7 @@ PAGES = {
         Page("layernorm", "inside", "equalizer", board=False),
         Page("positions", "inside", "waves", board=False),
         Page("costs", "inside", "calculate", board=False),
-        Page("generate", "write", "edit_note"),
+        Page("generate", "write", "edit_note", attends=True),
         Page("time", "write", "schedule", board=False),
         Page("questions", "learn", "quiz"),
         Page("tokens", "learn", "text_fields", board=False),

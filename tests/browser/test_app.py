@@ -241,18 +241,33 @@ def test_each_download_holds_the_numbers(page: Page, server: Any, minilm: Loaded
 def test_a_click_in_a_hybrids_grid_opens_the_models_layer(page: Page, server: Any, tmp_path: Path) -> None:
     save(next(family for family in CAPTURED if family.name == "qwen3_next"), tmp_path / "hybrid")
     trace = record(models.load(tmp_path / "hybrid"), "the cat sat on the log")
-    (site,) = trace.sites
-    assert site.layer == 1  # layer 0 does not attend
+    (site,), (mixer,) = trace.sites, trace.mixer_sites
+    assert (site.layer, mixer.layer) == (1, 0)
     inspector.save(trace, tmp_path / "hybrid.npz")
     ready(page, server)
     page.get_by_text("Open a saved trace").click()
     page.locator("input[type=file]").first.set_input_files(tmp_path / "hybrid.npz")
-    expect(page.get_by_role("gridcell")).to_have_count(site.heads)
-    expect(page.get_by_role("rowheader")).to_have_text(["layer 1"])
-    page.get_by_role("gridcell", name=re.compile("^layer 1, head 2,")).click()
+    expect(page.get_by_role("gridcell")).to_have_count(site.heads + mixer.heads)
+    expect(page.get_by_role("rowheader")).to_have_text(["layer 0 (delta)", "layer 1 (softmax)"])
+    page.get_by_role("gridcell", name=re.compile(r"^layer 1 \(softmax\), head 2,")).click()
     expect(page).to_have_url(re.compile("layer=1&head=2"))
     expect(page.get_by_text("Layer 1, head 2", exact=True).first).to_be_visible()
-    expect(page.get_by_role("gridcell", selected=True)).to_have_accessible_name(re.compile("^layer 1, head 2,"))
+    chosen = page.get_by_role("gridcell", selected=True)
+    expect(chosen).to_have_accessible_name(re.compile(r"^layer 1 \(softmax\), head 2,"))
+    page.get_by_role("gridcell", name=re.compile(r"^layer 0 \(delta\), head 3,")).click()
+    expect(page).to_have_url(re.compile("layer=0&head=3"))
+    expect(
+        page.get_by_role("heading", name=re.compile(r"^Layer 0 \(gated delta rule\), head 3: the weight"))
+    ).to_be_visible()
+    expect(chosen).to_have_accessible_name(re.compile(r"^layer 0 \(delta\), head 3,"))
+    expected = trace.attention(layer=0, head=3, kind="gated delta rule")
+    query, key = map(int, np.unravel_index(np.abs(expected).argmax(), expected.shape))
+    page.locator(".plot").evaluate("(plot) => plot.scrollIntoView({ block: 'center' })")
+    frame(page)
+    point(page, query, key, n=len(trace.tokens))
+    told = re.search(r"exactly (\S+)", tooltip(page))
+    assert told is not None
+    assert np.float32(told[1].replace("−", "-")) == expected[query, key]
 
 
 def test_the_open_page_is_marked_and_an_unknown_address_says_so(page: Page, server: Any) -> None:

@@ -99,6 +99,48 @@ def test_grid_by_keyboard(tab):
     assert places == [(1, 0), (1, 3), (2, 0), (1, 3), (1, 2)]
 
 
+def test_grid_rows_of_different_lengths(tab):
+    pictures = np.zeros((3, 4, 2, 2), np.uint8)
+    entropy = [[None] * 4, [0.2, 0.1, None, None], [None] * 4]
+    message = grid_bytes(pictures, tokens=2, widths=[4, 2, 3], selected=(0, 3), measures={"entropy": entropy})
+    show(tab, "grid", message)
+    cells = tab.get_by_role("gridcell")
+    assert cells.count() == 9
+    tab.locator("#text").focus()
+    tab.keyboard.press("Tab")
+    focused = "document.activeElement.getAttribute('aria-label')"
+    walked = []
+    for pressed in ("ArrowDown", "ArrowRight", "ArrowDown", "End", "ArrowUp", "ArrowUp"):
+        tab.keyboard.press(pressed)
+        walked.append(tab.evaluate(focused))
+    places = [(1, 1), (1, 1), (2, 1), (2, 2), (1, 1), (0, 1)]
+    assert walked == [f"layer {layer}, head {head}" for layer, head in places]
+    for pressed in ("End", "Enter", "]", "]", "]", "["):
+        tab.keyboard.press(pressed)
+    opened = [(value["layer"], value["head"]) for name, value in events(tab) if name == "open"]
+    assert opened == [(0, 3), (1, 0), (1, 1), (2, 0), (1, 1)]
+    tab.evaluate("() => window.view.follow([1, 3])")  # a place without a head
+    assert tab.locator("[aria-selected=true]").get_attribute("aria-label") == "layer 1, head 1"
+    tab.get_by_role("combobox").select_option("entropy")
+    order = cells.evaluate_all("(cells) => cells.map((cell) => cell.dataset.tag)")
+    assert order == ["1.0", "1.1", "0.0", "0.1", "0.2", "0.3", "2.0", "2.1", "2.2"]
+
+
+def test_grid_draws_signed_pictures_with_zero_as_the_page(tab):
+    pictures = np.array([0, 128, 255], np.uint8).reshape(1, 3, 1, 1)
+    colours = {mode: ["#ff0000", "#123456", "#0000ff"] for mode in ("light", "dark")}
+    show(tab, "grid", grid_bytes(pictures, tokens=1, colours=colours, diverging=True, scale="sqrt"))
+    drawn = tab.locator("canvas").first.evaluate(
+        """(canvas) => {
+          const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, 1);
+          return [2, Math.round(width / 2), width - 3].map((x) => [...data.slice(4 * x, 4 * x + 3)]);
+        }"""
+    )
+    assert drawn[0] == [255, 0, 0]
+    assert min(drawn[1]) > 245  # 128 of 255 is half a step over zero
+    assert drawn[2] == [0, 0, 255]
+
+
 def test_grid_sorts_by_a_measure_and_shows_some_heads_alone(tab):
     names = [["broad", "other", "other", "next"], ["other", "next", "other", "other"], ["other"] * 4]
     look = {"colours": {"light": ["#ffffff", "#0000ff"], "dark": ["#000000", "#0000ff"]}}

@@ -26,7 +26,7 @@ export class ColourBar {
     paint(image, { x: 0, y: 0, width, height }, levels, 0, 1, width, palette);
     this.canvas.getContext("2d").putImageData(image, 0, 0);
     const place = (part) => (scale === "sqrt" ? Math.sqrt(part) : part);
-    const up = scale === "sqrt" ? [0, 0.1, 0.25, 0.5, 1] : roundParts(vmax, diverging || length < NARROW ? 2 : 4);
+    const up = scale === "sqrt" ? (diverging ? [0, 0.25, 1] : [0, 0.1, 0.25, 0.5, 1]) : roundParts(vmax, diverging || length < NARROW ? 2 : 4);
     const parts = length < NARROW && scale === "sqrt" ? [0, 1] : up;
     const signed = [...parts.slice(1).map((part) => -part).reverse(), ...parts];
     const all = diverging ? signed.map((part) => [part, (1 + Math.sign(part) * place(Math.abs(part))) / 2]) : null;

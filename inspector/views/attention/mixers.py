@@ -15,7 +15,7 @@ from inspector.components.head import HeadMessage, HeadOptions, WholeMap
 from inspector.export import python
 from inspector.sections.section import File
 from inspector.text import named, quoted
-from inspector.views.attention import compare_with, every_layer, open_head, view_options, why_mixer
+from inspector.views.attention import compare_with, every_layer, mixer_state, open_head, view_options, why_mixer
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import save
 from inspector.views.figures.map_files import MapPicture
@@ -104,6 +104,7 @@ def draw(
         why_mixer.draw(trace, read, query=pinned[-1] if pinned else None, key=chosen[1] if chosen else None)
     st.caption(words.what(read))
     st.caption(words.held(read.difference, again=trace.mixer(layer=site.layer, kind=site.kind).again))
+    mixer_state.draw(trace, site, number)
     if shown.is_long:
         st.caption(open_head.in_words(shown, window, tile=words.FARTHEST_OF_TILE))
     _files(trace, seen, values, whole=shown, window=window, read=read, options=options, place=places.line)

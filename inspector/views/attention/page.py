@@ -119,7 +119,8 @@ def explorer() -> None:
 
         def grid(shown: maps.Arrangement, options: view_options.ViewOptions) -> None:
             """Draw the grid of all layers beside the head."""
-            followed = one_token.choose(trace, shown, stream=stream, pinned=pinned[-1] if pinned else None)
+            last = pinned[-1] if pinned else None
+            followed = one_token.choose(trace, shown, stream=stream, pinned=last) if sites else None
             every_layer.draw(
                 trace,
                 shown,
@@ -128,7 +129,7 @@ def explorer() -> None:
                 scale=options.scale,
                 options=arranged,
                 on_open=choose_head,
-                token=followed if sites else None,
+                token=followed,
             )
 
         mixers.draw(

@@ -1,4 +1,4 @@
-"""Why this weight, of a head without a softmax: one cell rebuilt from its query, its key and the tokens between."""
+"""Panel of one cell of a head without a softmax, rebuilt from its query, its key and the tokens between."""
 
 from __future__ import annotations
 
@@ -77,6 +77,7 @@ def _steps(trace: Trace, cell: MixerCell) -> None:
     st.dataframe(
         table,
         hide_index=True,
+        placeholder="–",
         column_config={name: st.column_config.NumberColumn(format="%.6g") for name in ("with", "gives")},
     )
 
@@ -98,4 +99,4 @@ def _erasers(cell: MixerCell) -> None:
     strongest = erasers.reindex(erasers["erased"].abs().sort_values(ascending=False).index)[:MOST_ERASERS]
     named = strongest.assign(token=[f"{at} {visible(cell.site.queries[at])}" for at in strongest["token"]])
     st.caption(words.erasers(shown=len(named), of=len(erasers)))
-    readings.table(named, name=f"{_name(cell)}-erased", height=240, words=words.ERASER_COLUMNS)
+    readings.table(named, name=f"{_name(cell)}-erased", words=words.ERASER_COLUMNS)

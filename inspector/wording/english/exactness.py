@@ -20,8 +20,12 @@ def title(checked: Exactness) -> str:
     return (
         f"Recorded, not held{kernel}"
         if checked.second is None
-        else f"Exact on this text, within {checked.second.largest:.1e}{kernel}"
+        else f"Exact on this text, within {max(checked.second.largest, _of_mixers(checked)):.1e}{kernel}"
     )
+
+
+def _of_mixers(checked: Exactness) -> float:
+    return 0.0 if checked.mixers is None else checked.mixers.difference
 
 
 def caption(checked: Exactness) -> str:

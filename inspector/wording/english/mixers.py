@@ -6,10 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from inspector.text import Named, number, signed
+from inspector.text import named as name_of
 from inspector.wording.english.phrases import listed, named, percent
 from models.formatting import layers_in_words
 
 if TYPE_CHECKING:  # which come with torch
+    import numpy as np
+    from numpy.typing import NDArray
+
     from inspector.mixers import HeadOfMixer, MixerCell
     from inspector.trace import MixerSite
     from models.mixers import MixerKind
@@ -145,6 +149,15 @@ ERASER_COLUMNS = {
     "overlap": "its overlap with the key",
     "erased": "erased",
 }
+STATE = "The state of this head: its size, its decay, and who erased what"
+STATE_TITLES = {
+    "state": "Size of the state after each token, its Frobenius norm",
+    "decay": "Share of the state that is left at each token",
+    "strength": "Strength with which each token is written",
+}
+DECAYS = "Share of the state that is left at a token, by head, mean over the tokens"
+ERASED_BY, ERASED_SHARE = "Erased by", "share erased"
+LATER, EARLIER, HEAD, TOKEN = "later token", "earlier token", "head", "token"
 PNG_HELP = "The map as you see it"
 SVG_HELP = "The map as you see it, sharp at any size"
 CSV_HELP = "Weights as you see them, to the last digit"
@@ -318,3 +331,25 @@ def _tex(value: float) -> str:
 
 def _signed_tex(value: float) -> str:
     return f"({_tex(value)})" if value < 0 else _tex(value)
+
+
+def state(token: Named, *, size: float) -> str:
+    """Say where a head's state is largest."""
+    return (
+        f"The state is largest after {named(token)}: {number(size)}. It is all that the head keeps of the text so far."
+    )
+
+
+def too_long_to_erase(*, most: int) -> str:
+    """Say why there is no picture of who erased what."""
+    return f"Who erased what is shown for texts of up to {most:,} tokens: it takes time with the square of the text."
+
+
+def erased_by(shares: NDArray[np.float64], tokens: Sequence[str]) -> str:
+    """Say which later token erased most of an earlier one; shares: [later, earlier]."""
+    later, earlier = divmod(int(shares.argmax()), shares.shape[1])
+    share_of = percent(float(shares[later, earlier]))
+    return (
+        f"{named(name_of(tokens, later))} erased {share_of} of what was left of {named(name_of(tokens, earlier))}, the "
+        "most of all pairs. A share is taken of the length with which a token's value stands in the state just before."
+    )

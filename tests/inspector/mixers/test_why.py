@@ -58,7 +58,7 @@ def test_a_key_that_is_written_again_erases_the_first() -> None:
     first, other = np.eye(4)[0], np.eye(4)[1]
     record = delta(np.array([first, other, first, first]))
     cell = mixers.why(record, head=0, query=3, key=0, size=1.0)
-    assert cell.rebuilt == pytest.approx(0, abs=1e-12)
+    assert_close(cell.rebuilt, 0, relative=1e-12, scale=1)
     assert [step.name for step in cell.steps] == ["match", "decay", "erased", "strength"]
     assert list(cell.erasers["token"]) == [1, 2, 3]
     assert_close(cell.erasers["erased"].to_numpy(), [0, 0, 1], relative=1e-9)
@@ -109,3 +109,21 @@ def test_a_cell_that_is_not_there_is_refused(query: int, key: int) -> None:
     record = delta(np.eye(8))
     with pytest.raises(ValueError, match=r"out of range|still to come"):
         mixers.why(record, head=0, query=query, key=key, size=1.0)
+
+
+@pytest.mark.families
+@pytest.mark.parametrize(("name", "erases"), [("qwen3_next", True), ("kimi_linear", True), ("mamba2", False)])
+def test_states_are_those_that_answer_the_layers_queries(name: str, erases: bool, tmp_path: Path) -> None:
+    record = recorded(loaded_family(name, tmp_path), TOKENS).mixers[0]
+    assert mixers.has_state(record)
+    assert mixers.erases(record) == erases
+    decays = mixers.decays(record)
+    for head in range(record.site.heads):
+        table = mixers.by_token(record, head)
+        assert len(table) == TOKENS
+        assert_close(table["decay"].mean(), decays["decay"][head], relative=1e-9)
+        assert (table["state"] > 0).all()
+        if erases:
+            shares = mixers.erased_by(record, head)
+            assert (shares >= 0).all()
+            assert not np.triu(shares).any()

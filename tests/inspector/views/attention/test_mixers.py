@@ -260,3 +260,49 @@ def test_why_rebuilds_the_cell_that_is_chosen(folder: Path, name: str) -> None:
     made = names["cell"]
     assert isinstance(made, mixers.MixerCell)
     assert made.rebuilt == cell.rebuilt
+
+
+@pytest.mark.parametrize("name", [*KINDS, MAMBA])
+def test_the_state_stands_below_the_map_when_it_is_asked_for(folder: Path, name: str) -> None:
+    kind = KINDS.get(name, "selective scan")
+    app = opened(folder / name, layer="0", head="1", mixer=kind)
+    assert "The state is largest after" not in said(app)
+    app = start(
+        state={"added": [str(folder / name)], "state of a head": True},
+        **{"model": str(folder / name), "text": TEXT, "layer": "0", "head": "1", "mixer": kind},
+    )
+    assert not app.exception
+    words = said(app)
+    assert "The state is largest after" in words
+    assert ("of what was left of" in words) == kind.endswith(("delta rule", "delta attention"))
+
+
+def test_generate_says_that_it_shows_rows_of_softmax_attention_alone(folder: Path) -> None:
+    assert "This page reads softmax attention alone" in said(opened(folder / "falcon_h1", "Generate"))
+
+
+def test_the_badge_has_the_differences_of_mixers_too(folder: Path) -> None:
+    app = opened(folder / MAMBA)
+    difference = max(record.difference for record in recorded(folder / MAMBA).mixers)
+    assert f"Exact on this text, within {difference:.1e}" in said(app)
+    helped = " ".join(mark.proto.help for mark in app.markdown)
+    assert "2 of 2 layers that mix tokens without softmax attention have maps" in helped
+    assert "One token in all heads" not in [box.label for box in app.selectbox]
+
+
+@pytest.mark.parametrize("name", ["qwen3_next", MAMBA])
+def test_a_long_text_is_shown_in_a_window(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maps, "WHOLE", 8)
+    monkeypatch.setattr(maps, "WINDOW", 6)
+    caching.results.forget()
+    text = "the cat sat on the log because it was tired"
+    app = opened(folder / name, layer="0", head="1", text=text, row="3")
+    trace = recorded(folder / name, text)
+    expected = trace.attention(layer=0, head=1, kind=trace.mixer_sites[0].kind)
+    header, numbers = messages(app, "head")[0]
+    assert (header["first"], header["whole"]["queries"]) == ([3, 3], len(trace.tokens))
+    np.testing.assert_array_equal(numbers[:36].reshape(6, 6), expected[3:9, 3:9])
+    words = said(app)
+    assert "the weight of its tile that is the farthest from 0" in words
+    assert "queries 3 to 8 of" in words
+    caching.results.forget()
