@@ -38,6 +38,12 @@ class Overview:
     pictures: Mapping[str, Array]
     beyond_chance: NDArray[np.bool_]
 
+    @classmethod
+    def without_attention(cls, trace: Trace) -> Overview:
+        """The overview of a text whose layers all mix tokens without softmax attention: no row of shares to measure."""
+        measures = pd.DataFrame(columns=["stream", "layer", "head", "label"])
+        return cls(measures, WeightChecks(trace), {}, np.zeros(0, np.bool_))
+
     @property
     def looks_untrained(self) -> bool:
         """True where attention was measured, and no head does on this text what random weights would not do."""
@@ -53,8 +59,6 @@ def measure(
     are done, a part of one included, and how many there are; what it raises ends the pass.
     """
     checks, beyond_chance = WeightChecks(trace), HeadsBeyondChance(trace)
-    if not trace.sites:  # all layers mix tokens without softmax attention: there is no row of shares to measure
-        return Overview(pd.DataFrame(columns=["stream", "layer", "head", "label"]), checks, {}, np.zeros(0, np.bool_))
     places = {(site.stream, site.layer, site.call): place for place, site in enumerate(trace.sites)}
     pools = [MaxPool(site.heads, len(site.queries), len(site.keys), side=sides[site.stream]) for site in trace.sites]
 
@@ -69,7 +73,7 @@ def measure(
     table = heads.measure(trace, on_band=see)
     pictures = {
         stream: np.stack([pools[place].cells for (of, *_), place in places.items() if of == stream])
-        for stream in trace.streams
+        for stream in dict.fromkeys(site.stream for site in trace.sites)
     }
     labels = heads.with_choice(table, trace)["label"]
     return Overview(table.assign(label=labels), checks, pictures, beyond_chance.result)

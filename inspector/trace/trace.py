@@ -185,8 +185,7 @@ class Trace:
     @cached_property
     def streams(self) -> tuple[str, ...]:
         """The streams whose tokens are mixed, in the order of their first calls."""
-        mixed = (site.stream for site in self.mixer_sites)
-        return tuple(dict.fromkeys([*(site.stream for site in self.sites), *mixed]))
+        return tuple(dict.fromkeys(site.stream for site in self.mixing_sites))
 
     def sites_of(self, stream: str) -> tuple[AttentionSite, ...]:
         """All attention calls of a stream, in the order in which the model made them."""
@@ -223,11 +222,6 @@ class Trace:
     def mixing_sites(self) -> tuple[AttentionSite | MixerSite, ...]:
         """All that mixes tokens: the attentions, and behind them layers that do it in another way."""
         return (*self.sites, *self.mixer_sites)
-
-    @cached_property
-    def mixing_streams(self) -> tuple[str, ...]:
-        """The streams in which tokens are mixed, by attention or in another way."""
-        return tuple(dict.fromkeys(site.stream for site in self.mixing_sites))
 
     def mixing_sites_of(self, stream: str) -> tuple[AttentionSite | MixerSite, ...]:
         """All that mixes a stream's tokens, in the order of the layers; in a layer that has both, attention first.

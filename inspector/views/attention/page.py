@@ -53,7 +53,7 @@ with st.container(gap=None):  # what is said while the text is read leaves no ga
     place = st.container()
 trace = inspected.trace
 with place:
-    stream = controls.stream(trace.mixing_streams)
+    stream = controls.stream(trace.streams)
 rows = trace.mixing_sites_of(stream)  # of the grid: the attentions, and with them layers that mix in another way
 sites = trace.sites_of(stream)
 measures = overview.measures(trace, stream=stream)

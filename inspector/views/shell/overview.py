@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 def of(trace: Trace) -> Overview:
     """The overview of the text's weights, made once: measures, self-checks and small pictures."""
     from inspector.components.grid import sides
-    from inspector.overview import measure
+    from inspector.overview import Overview, measure
 
     def make() -> Overview:
+        if not trace.sites:
+            return Overview.without_attention(trace)
         with progress.layers("Measuring the heads") as on_progress:
             return measure(trace, sides=sides(trace.mixing_sites), on_progress=on_progress)
 

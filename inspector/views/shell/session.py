@@ -61,7 +61,7 @@ class Inspected:
 def subject(trace: Trace | None, loaded: models.LoadedModel | None) -> Subject:
     """Return the subject of sections, with the visitors' cache. trace: None where sizes alone are given."""
     version = 0 if loaded is None else loaded_models.version(loaded.card.id)
-    stream = "" if trace is None else trace.mixing_streams[0]
+    stream = "" if trace is None else trace.streams[0]
     return Subject(trace, loaded, stream, version, caching.cached, load=load, at_hand=loaded_models.is_at_hand)
 
 
