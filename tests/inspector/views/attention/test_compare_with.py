@@ -10,7 +10,7 @@ from tests.inspector.views.page import opened
 
 
 def offered(app: AppTest) -> dict[str, dict[str, list[str]]]:
-    """What each link to Compare says, by its label."""
+    """Return the address of each link to Compare, by its label."""
     links = [link.proto for link in app.get("page_link") if link.proto.page == "compare"]
     return {link.label: parse_qs(link.query_string) for link in links}
 
