@@ -26,7 +26,7 @@ def is_compared(app: AppTest, *, predicts: bool) -> None:
     assert "Cannot be shown" not in said(app)
     before, after, apart = maps(app)
     np.testing.assert_array_equal(apart, after - before)
-    assert "1 - cos" in said(app).replace("\\", "")
+    assert "1 − the cosine of each token's last hidden state before and after" in said(app)
     assert ("predicts no tokens" in said(app)) == (not predicts)
     assert "divergence, nats" in numbers(app)
     assert ("its rank" in numbers(app)) == predicts
