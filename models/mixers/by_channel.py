@@ -41,7 +41,7 @@ class SelectiveScan:
     by_token: ClassVar[tuple[str, ...]] = ("step", "write", "read")
 
     def of_heads(self, heads: Sequence[int]) -> SelectiveScan:
-        """The same of some channels."""
+        """Return the core of some channels alone."""
         chosen = list(heads)
         skip = None if self.skip is None else self.skip[chosen]
         return replace(self, step=self.step[:, chosen], rate=self.rate[chosen], skip=skip)
@@ -68,7 +68,7 @@ class PastSoftmax:
     by_token: ClassVar[tuple[str, ...]] = ("key",)
 
     def of_heads(self, heads: Sequence[int]) -> PastSoftmax:
-        """The same of some channels."""
+        """Return the core of some channels alone."""
         chosen = list(heads)
         return PastSoftmax(self.key[:, chosen], self.decay[chosen], self.bonus[chosen])
 
@@ -95,7 +95,7 @@ class GatedConvolution:
     by_token: ClassVar[tuple[str, ...]] = ("gate_in", "gate_out")
 
     def of_heads(self, heads: Sequence[int]) -> GatedConvolution:
-        """The same of some channels."""
+        """Return the core of some channels alone."""
         chosen = list(heads)
         return GatedConvolution(self.gate_in[:, chosen], self.gate_out[:, chosen], self.kernel[chosen])
 

@@ -41,7 +41,7 @@ class Core(Protocol):
         ...
 
     def of_heads(self, heads: Sequence[int]) -> Core:
-        """The core of some heads, or of some channels, alone."""
+        """Return the core of some heads, or of some channels, alone."""
         ...
 
 

@@ -48,7 +48,7 @@ class DecayingState:
     by_token: ClassVar[tuple[str, ...]] = ("query", "key", "decay", "strength")
 
     def of_heads(self, heads: Sequence[int]) -> DecayingState:
-        """The same of some heads."""
+        """Return the core of some heads alone."""
         shared = self.decay.shape[1] // self.key.shape[1]
         chosen, kv = list(heads), [head // shared for head in heads]
         return replace(

@@ -31,14 +31,14 @@ class HashCollisions:
     by_token: ClassVar[tuple[str, ...]] = ("query", "key")
 
     def of_heads(self, heads: Sequence[int]) -> HashCollisions:
-        """The same of some heads."""
+        """Return the core of some heads alone."""
         chosen = list(heads)
         return replace(self, query=self.query[:, chosen], key=self.key[:, chosen])
 
     @torch.no_grad()
     def blocks(self, *, queries: slice) -> Iterator[tuple[slice, Tensor]]:
         """Compute maps in blocks of rows with all keys, see `Core`."""
-        query, key = self.query.transpose(0, 1), self.key.transpose(0, 1)
+        query, key = (tensor.float().transpose(0, 1) for tensor in (self.query, self.key))
         for rows in chunks(queries, tokens=len(self.query)):
             alike = 1 - torch.acos(query[:, rows] @ key.mT) / pi
             yield rows, (alike**self.codes).double()

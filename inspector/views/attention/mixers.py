@@ -15,11 +15,19 @@ from inspector.components.head import HeadMessage, HeadOptions, WholeMap
 from inspector.export import python
 from inspector.sections.section import File
 from inspector.text import named, quoted
-from inspector.views.attention import compare_with, every_layer, mixer_state, open_head, view_options, why_mixer
+from inspector.views.attention import (
+    compare_with,
+    every_layer,
+    head_line,
+    mixer_state,
+    open_head,
+    view_options,
+    why_mixer,
+)
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import save
 from inspector.views.figures.map_files import MapPicture
-from inspector.views.shell import caching, downloads, link, problems, readings, recording_notes, sentence
+from inspector.views.shell import caching, downloads, link, problems, recording_notes, sentence
 from inspector.wording import mixers as words
 
 if TYPE_CHECKING:
@@ -90,9 +98,7 @@ def draw(
             problems.show(refused)
     with places.line:
         recording_notes.badge(trace.model, trace)
-        st.markdown(f"**{words.title(site, number)}**", width="content")
-        if not refused:
-            readings.line(words.numbers(read))
+        head_line.draw(words.title(site, number), () if refused else words.numbers(read))
     with places.sentence:
         told = words.REFUSED if refused else _sentence(read)
         sentence.show(told)

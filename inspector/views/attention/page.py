@@ -257,9 +257,8 @@ with place:
             every_layer.explain()
         else:
             all_heads.explain(sites)
-        if (
-            more.open and sites
-        ):  # a closed table would bring a megabyte of scripts, and the pictures would wait for them
+        # A closed table would bring a megabyte of scripts, and the pictures would wait for them.
+        if more.open and sites:
             readings.table(measures, name="heads", height=420)
         if trace.model in history.names(checkpoints.FOLDER):
             training = Path(__file__).parents[1] / "training" / "page.py"

@@ -294,6 +294,41 @@ def test_a_file_with_mixers_that_cannot_be_is_refused(
         inspector.open(_changed(tmp_path / "trace.npz", change))
 
 
+ODD: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "flat": np.ravel,
+    "empty": lambda array: array[:0],
+    "in a row": lambda array: array[None],
+    "of one dimension": lambda array: array[..., :1],
+    "float64": lambda array: array.astype(np.float64),
+    "huge": lambda array: np.full_like(array, 1e30),
+    "zero": np.zeros_like,
+}
+"""Tensors of a mixer as a stranger may write them."""
+
+
+@pytest.mark.families
+@pytest.mark.parametrize("name", ["qwen3_next", "kimi_linear", "mamba2", "jamba", "rwkv", "lfm2", "yoso"])
+def test_whatever_a_files_mixer_holds_is_a_map_that_is_held_or_a_sentence(name: str, tmp_path: Path) -> None:
+    inspector.save(record(loaded_family(name, tmp_path), TEXTS[1]), tmp_path / "trace.npz")
+    with np.load(tmp_path / "trace.npz") as file:
+        tensors = [key for key in file.files if key.startswith("mixer.0.")]
+    given, refused = 0, 0
+    for tensor in tensors:
+        for odd in ODD.values():
+
+            def change(header: dict[str, Any], arrays: dict[str, np.ndarray], tensor=tensor, odd=odd) -> None:
+                arrays[tensor] = odd(arrays[tensor])
+
+            try:
+                mixer = inspector.open(_changed(tmp_path / "trace.npz", change)).mixers[0]
+                mixer.of_head(0).window(queries=slice(0, 3), keys=slice(0, 3))
+                given += 1
+            except ValueError:
+                refused += 1
+    assert given
+    assert refused > given
+
+
 def test_a_file_from_before_there_were_mixers_opens(hybrid: LoadedModel, tmp_path: Path) -> None:
     trace = record(hybrid, TEXTS[1])
     inspector.save(trace, tmp_path / "trace.npz")
