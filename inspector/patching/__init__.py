@@ -1,0 +1,24 @@
+"""Patches and cuts: the model run again with a part of another text in its place, or with a path cut.
+
+```python
+pair = patching.pair(loaded, "When Mary and John went to the store, John gave a drink to",
+                     "When Mary and John went to the store, Mary gave a drink to", answer="Mary", against="John")
+patching.patch_heads(pair).sort_values("effect")  # a row per head: how much of the answer comes back with it
+```
+"""
+
+from inspector.patching.grids import Estimate, estimate, heads, patch_head_tokens, patch_heads, patch_parts
+from inspector.patching.pair import Answer, Pair, pair, word_id
+
+__all__ = [
+    "Answer",
+    "Estimate",
+    "Pair",
+    "estimate",
+    "heads",
+    "pair",
+    "patch_head_tokens",
+    "patch_heads",
+    "patch_parts",
+    "word_id",
+]
