@@ -14,14 +14,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
+from time import perf_counter
 from typing import Any, Literal, TypeVar
 
 import pandas as pd
 from torch import Tensor
 
 from inspector.patching.pair import Into, Pair
-from inspector.probe.layer_runs import LayerRuns, Place
-from inspector.probe.sublayer_sums import SumPlace, find_sum, operands, run_with_sums
+from inspector.probe.layer_runs import Compute, LayerRuns, Place
+from inspector.probe.sublayer_sums import SumPlace, changing_sums, find_sum, operands
 from models.attention import AttentionCall
 from models.attention.dropping import ModelHead
 
@@ -174,7 +175,9 @@ def patch_parts(
                 state = within.state(stream, number).expand(len(batch), -1, -1).contiguous()
                 theirs = operands(other, stream, number)
                 changes = {place: partial(put, of=theirs[place][0]) for place in sums}
-                hidden = within.leave(stream, number, run_with_sums(within, stream, number, state, changes))
+                with changing_sums(state, changes):
+                    left = within.run_layer(stream, number, state)
+                hidden = within.leave(stream, number, left)
             values |= dict(zip(batch, _answers(pair, within, hidden), strict=True))
             done += len(batch)
             _tell(on_progress, done, total)
@@ -193,24 +196,32 @@ def patch_parts(
 
 
 def estimate(pair: Pair, grid: Literal["heads", "parts", "head tokens"], *, into: Into = "corrupted") -> Estimate:
-    """How long a grid takes, from what one layer took; "head tokens" for a middle layer."""
+    """How long a grid takes, from what one layer takes for a batch of rows; "head tokens" for a middle layer."""
     runs, _ = pair.runs(into)
-    deep = len(runs.layers[runs.last])
-    reached = len(_reached(pair, len(_tokens(runs, runs.last))))
-    many = {
-        "heads": len(heads(pair, into=into)),
-        "parts": len(PARTS[:-1]) * reached * sum(map(len, runs.layers.values())),
-        "head tokens": reached * next(reversed(runs.mixed.values())).shape[1],
+    stream, layers = runs.last, len(runs.layers[runs.last])
+    reached = len(_reached(pair, len(_tokens(runs, stream))))
+    count = [mixed.shape[1] for mixed in runs.mixed.values()]
+    many, together = {  # and how many begin at one layer, so that they can run side by side
+        "heads": (sum(count), count[-1]),
+        "parts": (len(PARTS[:-1]) * reached * sum(map(len, runs.layers.values())), reached),
+        "head tokens": (reached * count[-1], reached * count[-1]),
     }[grid]
-    one = runs.layer_seconds * deep / 2 if runs.resumes else runs.seconds
-    return Estimate(many, many * one)
+    if not runs.resumes:
+        return Estimate(many, many * runs.seconds)
+    rows = min(_rows(runs), together)
+    state = runs.state(stream, layers // 2).expand(rows, -1, -1)
+    begun = perf_counter()
+    runs.run_layer(stream, layers // 2, state)
+    return Estimate(many, many / rows * (perf_counter() - begun) * (layers + 1) / 2)
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------
 
 
-def _at(at: Place, call: AttentionCall, mixed: Tensor, *, place: Place, change: Callable[[Tensor], Tensor]) -> Tensor:
-    return change(mixed) if at == place else mixed
+def _at(
+    at: Place, call: AttentionCall, compute: Compute, *, place: Place, change: Callable[[Tensor], Tensor]
+) -> Tensor:
+    return change(compute(call)) if at == place else compute(call)
 
 
 def _put_heads(mixed: Tensor, *, heads: Sequence[int], of: Tensor) -> Tensor:
@@ -266,11 +277,15 @@ def _reached(pair: Pair, tokens: int) -> range:
 
 def _batches(chosen: Sequence[T], runs: LayerRuns, *, alike: Callable[[T], Any] = lambda _: None) -> Iterator[list[T]]:
     """Cut into batches of what is alike, of as many rows as make up _TOKENS tokens."""
-    tokens = len(range(*runs.rows.indices(runs.hidden.shape[1])))
-    most = max(_TOKENS // tokens, 1)
+    most = _rows(runs)
     for _, group in groupby(chosen, key=alike):
         every = list(group)
         yield from (every[start : start + most] for start in range(0, len(every), most))
+
+
+def _rows(runs: LayerRuns) -> int:
+    """How many rows run side by side."""
+    return max(_TOKENS // len(range(*runs.rows.indices(runs.hidden.shape[1]))), 1)
 
 
 def _answers(pair: Pair, runs: LayerRuns, hidden: Tensor) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -134,11 +135,6 @@ def pair(
     Raises ValueError for a model without a head, for texts of different lengths or without a difference, for a word
     that is no one token and for a position out of range.
     """
-    if loaded.predict is None:
-        raise ValueError(
-            f"{loaded.card.id} has no head that predicts tokens, so no answer can be measured; choose "
-            "a model that fills in masks or writes"
-        )
     first = recorded(loaded, clean, target=target)
     inputs = tokenize_inputs(loaded, corrupted, target=None if first.target is None else first.target_text or ".")
     if len(inputs.encoding) != len(first.encoding):
@@ -151,14 +147,35 @@ def pair(
     if first.target is not None:
         inputs = ModelInputs(inputs.encoding, first.target, first.sites[-1].predicts)
     second = record_inputs(loaded, inputs, text=corrupted, target=first.target_text)
-    read = first.target or first.encoding
-    place = _position(loaded, first) if position is None else position
+    asked = answer_of(loaded, [first, second], answer=answer, against=against, position=position, normalised=normalised)
+    return Pair(loaded, first, second, asked)
+
+
+def answer_of(
+    loaded: LoadedModel,
+    traces: Sequence[Trace],
+    *,
+    answer: str | int | None,
+    against: str | int | None,
+    position: int | None,
+    normalised: bool,
+) -> Answer:
+    """What is asked of one text or of two; see `pair`."""
+    if loaded.predict is None:
+        raise ValueError(
+            f"{loaded.card.id} has no head that predicts tokens, so no answer can be measured; choose a model that "
+            "fills in masks or writes"
+        )
+    read = traces[0].target or traces[0].encoding
+    place = _position(loaded, traces[0]) if position is None else position
     if not 0 <= place < len(read):
         raise ValueError(f"position {place} is out of range: the text has positions 0 to {len(read) - 1}")
-    likeliest = [int(_logits(loaded, trace, place).argmax()) for trace in (first, second)]
+    likeliest = [int(_logits(loaded, trace, place).argmax()) for trace in traces]
     token = likeliest[0] if answer is None else word_id(loaded, answer)
-    other = (likeliest[1] if likeliest[1] != token else None) if against is None else word_id(loaded, against)
-    return Pair(loaded, first, second, Answer(position=place, token=token, against=other, normalised=normalised))
+    other = (likeliest[-1] if likeliest[-1] != token else None) if against is None else word_id(loaded, against)
+    if len(traces) == 1 and against is None:
+        other = None
+    return Answer(position=place, token=token, against=other, normalised=normalised)
 
 
 def word_id(loaded: LoadedModel, word: str | int) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -30,8 +31,10 @@ from models.placement import turn
 
 Place = tuple[str, int, int]
 """Stream, layer and call of an attention, as in a recording."""
-EditOutput = Callable[[Place, AttentionCall, Tensor], Tensor]
-"""Given an attention's place, its call and its output [B, H, S, E], gives the output that the model reads on."""
+Compute = Callable[[AttentionCall], Tensor]
+"""Computes the output [B, H, S, E] of an attention call, of the positions that are run."""
+EditAttention = Callable[[Place, AttentionCall, Compute], Tensor]
+"""Given an attention's place, its call and what computes it, gives the output that the model reads on."""
 _TOLERANCE = 1e-5  # of the largest entry of the last hidden state; half precision: 8 of its last digits
 
 
@@ -42,8 +45,7 @@ class LayerRuns:
     layers: the calls of each stream's layers, in order, with all the text's tokens; the last stream's give the last
     hidden state. attention: each attention call, and mixed: its output [1, H, Q, E]. hidden: the last hidden state
     [1, Q, D]. end: the norm behind the last layer, None for none. window: the positions that are run, None for all.
-    resumes: True where runs begin at their layer; else the whole forward is run. seconds: what a whole forward took,
-    and layer_seconds: one layer for one changed run.
+    resumes: True where runs begin at their layer; else the whole forward is run. seconds: what a whole forward took.
     """
 
     loaded: LoadedModel
@@ -56,7 +58,6 @@ class LayerRuns:
     window: slice | None
     resumes: bool
     seconds: float
-    layer_seconds: float
 
     @property
     def rows(self) -> slice:
@@ -80,7 +81,7 @@ class LayerRuns:
         """The residual stream [1, S, D] that enters a layer, at the positions that are run."""
         return self._entering(stream, layer)[:, self.rows]
 
-    def resume(self, stream: str, layer: int, state: Tensor, *, edit: EditOutput | None = None) -> Tensor:
+    def resume(self, stream: str, layer: int, state: Tensor, *, edit: EditAttention | None = None) -> Tensor:
         """Run the model from a layer on, with `state` [B, S, D] entering it -> the last hidden state [B, S, D].
 
         edit: changes the output of every attention call from this layer on.
@@ -91,7 +92,7 @@ class LayerRuns:
             return self._ended(state)
         return self.forward(Enters(self.layers[stream][layer].place, state), rows=len(state), edit=edit)
 
-    def run_layer(self, stream: str, layer: int, state: Tensor, *, edit: EditOutput | None = None) -> Tensor:
+    def run_layer(self, stream: str, layer: int, state: Tensor, *, edit: EditAttention | None = None) -> Tensor:
         """Run one layer alone: state [B, S, D] -> the residual stream that leaves it [B, S, D]."""
         call = self.layers[stream][layer]
         cut = _Cut(self.window, self._entering(stream, layer).shape[1], rows=len(state))
@@ -112,7 +113,7 @@ class LayerRuns:
             return self._ended(state)
         return self.forward(_Leaves(self.layers[stream][layer].place, state), rows=len(state))
 
-    def attend(self, place: Place, edit: EditOutput, *, rows: int) -> Tensor:
+    def attend(self, place: Place, edit: EditAttention, *, rows: int) -> Tensor:
         """Run the model B times with `edit` at one attention -> the last hidden state [B, S, D]."""
         stream, layer = "decoder" if place[0] == "cross" else place[0], place[1]
         if not self.resumes:
@@ -126,7 +127,7 @@ class LayerRuns:
         with torch.inference_mode():
             return self.loaded.predict(hidden[:, position - self.start][:, None])[:, 0].float()
 
-    def forward(self, change: LayerEdit | None, *, rows: int, edit: EditOutput | None = None) -> Tensor:
+    def forward(self, change: LayerEdit | None, *, rows: int, edit: EditAttention | None = None) -> Tensor:
         """Run the whole forward of B equal rows, with layers and attention changed -> [B, S, D]."""
         inputs, loaded = self.inputs, self.loaded
         with torch.inference_mode(), editing_layers(loaded.network, change), editing(_Attention(None, edit)):
@@ -191,33 +192,29 @@ def keep_layers(loaded: LoadedModel, trace: Trace, *, window: slice | None = Non
         None,
         True,
         seconds,
-        seconds / max(len(kept.layers), 1),
     )
     starts = (window.start, 0) if window is not None and causal else (None,)
     for start in dict.fromkeys(starts):  # a network may be taken up with all tokens, and not with a part of them
         attempt = runs if start is None or window is None else replace(runs, window=slice(start, window.stop))
-        layer_seconds = _tried(attempt)
-        if layer_seconds is not None:
-            return replace(attempt, layer_seconds=layer_seconds)
+        if _fits(attempt):
+            return attempt
     return replace(runs, resumes=False)
 
 
-def _tried(runs: LayerRuns) -> float | None:
-    """Take a run up at a middle layer, with noise and without: the seconds that one layer took for one row.
+def _fits(runs: LayerRuns) -> bool:
+    """Take a run up at a middle layer, with noise and without, and return True if it is what the whole forward gives.
 
-    None where it is not what the whole forward gives, or where a layer alone does not give what the next layer took.
+    The first layer of each stream, run alone, is to give what the next layer took.
     """
     stream = runs.last
     layer = len(runs.layers[stream]) // 2
     state = runs.state(stream, layer)
     noise = torch.randn(state.shape, generator=torch.Generator().manual_seed(0)).to(state) * state.std()
-    begun = perf_counter()
     try:
         taken_up = runs.resume(stream, layer, torch.cat([state, state + noise]))
         alone = [(runs.run_layer(name, 0, runs.state(name, 0).expand(2, -1, -1)), name) for name in runs.layers]
-    except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):  # a layer that cannot be called so
-        return None
-    layer_seconds = (perf_counter() - begun) / (2 * (len(runs.layers[stream]) - layer + len(alone)))
+    except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):  # such a layer cannot be called alone
+        return False
     noised = runs.layers[stream][layer].state
     assert noised is not None
     noised = noised.clone()
@@ -225,7 +222,7 @@ def _tried(runs: LayerRuns) -> float | None:
     whole = runs.whole().forward(Enters(runs.layers[stream][layer].place, noised), rows=1)
     pairs = [(taken_up, torch.cat([runs.hidden, whole])[:, runs.rows])]
     pairs += [(state, runs.state(name, 1).expand_as(state)) for state, name in alone if len(runs.layers[name]) > 1]
-    return layer_seconds if all(_agree(got, want) for got, want in pairs) else None
+    return all(_agree(got, want) for got, want in pairs)
 
 
 def _agree(got: Tensor, want: Tensor) -> bool:
@@ -245,7 +242,7 @@ class _Kept(NoEdit):
         self.end: nn.Module | None = None  # whether it is the end is tried
         self._left: Tensor | None = None
 
-    def attends(self, call: AttentionCall, compute: Callable[[AttentionCall], Tensor]) -> Tensor:
+    def attends(self, call: AttentionCall, compute: Compute) -> Tensor:
         place = (call.stream, *self._places.next(call.stream, call.layer))
         self.calls[place] = call
         self.mixed[place] = compute(call)
@@ -292,17 +289,15 @@ class _Leaves(NoEdit):
 class _Attention:
     """Stands in for the attention of a changed run. runs: None where all tokens are run."""
 
-    def __init__(self, runs: LayerRuns | None, edit: EditOutput | None) -> None:
+    def __init__(self, runs: LayerRuns | None, edit: EditAttention | None) -> None:
         self._runs, self._edit, self._places = runs, edit, CallPlaces()
 
-    def __call__(self, call: AttentionCall, compute: Callable[[AttentionCall], Tensor]) -> Tensor:
+    def __call__(self, call: AttentionCall, compute: Compute) -> Tensor:
         place = (call.stream, *self._places.next(call.stream, call.layer))
         runs = self._runs
-        if runs is None or runs.window is None:
-            mixed = compute(call)
-        else:
-            mixed = _windowed(call, runs.attention[place], runs.window)
-        return mixed if self._edit is None else self._edit(place, call, mixed)
+        if runs is not None and runs.window is not None:
+            compute = partial(_windowed, kept=runs.attention[place], window=runs.window)
+        return compute(call) if self._edit is None else self._edit(place, call, compute)
 
 
 def _windowed(call: AttentionCall, kept: AttentionCall, window: slice) -> Tensor:

@@ -6,7 +6,8 @@ numbers: it is what was recorded. Another text's can then be put in its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,13 +74,12 @@ def find_sum(seen: Mapping[SumPlace, Tensor], added: NDArray[Any]) -> SumPlace |
     return None
 
 
-def run_with_sums(
-    runs: LayerRuns, stream: str, layer: int, state: Tensor, changes: Mapping[SumPlace, Callable[[Tensor], Tensor]]
-) -> Tensor:
-    """Run one layer alone with operands of its sums changed: state [B, S, D] -> what leaves the layer [B, S, D]."""
+@contextmanager
+def changing_sums(state: Tensor, changes: Mapping[SumPlace, Callable[[Tensor], Tensor]]) -> Iterator[None]:
+    """Change operands of a layer's sums inside the block, in which one layer runs that `state` [B, S, D] enters."""
 
     def see(place: SumPlace, operand: Tensor) -> Tensor:
         return changes[place](operand.reshape(state.shape)).reshape(operand.shape) if place in changes else operand
 
     with _Sums(state.numel(), see):
-        return runs.run_layer(stream, layer, state)
+        yield
