@@ -9,16 +9,28 @@ patching.patch_heads(pair).sort_values("effect")  # a row per head: how much of 
 
 from inspector.patching.grids import Estimate, estimate, heads, patch_head_tokens, patch_heads, patch_parts
 from inspector.patching.pair import Answer, Pair, pair, word_id
+from inspector.patching.scissors import Cut, CutRun, EdgeCut, HeadCut, SpanCut, Uncut, cut, read
+from inspector.patching.writes import Reader, Writer
 
 __all__ = [
     "Answer",
+    "Cut",
+    "CutRun",
+    "EdgeCut",
     "Estimate",
+    "HeadCut",
     "Pair",
+    "Reader",
+    "SpanCut",
+    "Uncut",
+    "Writer",
+    "cut",
     "estimate",
     "heads",
     "pair",
     "patch_head_tokens",
     "patch_heads",
     "patch_parts",
+    "read",
     "word_id",
 ]

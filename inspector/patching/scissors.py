@@ -210,6 +210,12 @@ class _Cuts(NoEdit):
         for (reader, held), delta in shifts.items():
             self._edges[_stack(reader.stream), reader.layer].append((reader, _Shift(delta, held)))
 
+        self._sums = {
+            reader: self._ffn_sums(reader)
+            for reader, _ in shifts
+            if reader.part == "ffn" and self._writes.shifts_at(reader)
+        }
+
     def run(self) -> Tensor:
         """Run the model from the lowest layer that is cut: the last hidden state [1, Q, D]."""
         runs = self._runs
@@ -306,7 +312,7 @@ class _Cuts(NoEdit):
         if not self._writes.shifts_at(reader):  # the stream goes past the FFN untouched
             delta = shift.delta.to(inputs.state)
             return self._shifted(inputs, reader, shift, held) + delta
-        places, state = self._ffn_sums(reader), inputs.state
+        places, state = self._sums[reader], inputs.state
         assert state is not None
         seen: dict[SumPlace, Tensor] = {}
         with changing_sums(state, {place: partial(_keep, seen, place) for place in places}):

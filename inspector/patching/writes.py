@@ -19,7 +19,7 @@ from torch import Tensor
 from inspector.probe import record_blocks
 from inspector.probe.layer_runs import LayerRuns
 from inspector.trace import NormRecord, Trace
-from inspector.trace.blocks import Addition, Blocks
+from inspector.trace.blocks import Addition, Blocks, LayerRecord
 from models import output_projection
 
 WriterPart = Literal["embedding", "head", "attention", "cross", "ffn"]
@@ -117,9 +117,18 @@ class Writes:
     @cached_property
     def _stages(self) -> dict[str, list[_Stage]]:
         return {
-            stream: [_Stage(layer.layer, part) for layer in self.blocks.of(stream) for part in layer.additions]
+            stream: [_Stage(layer.layer, part) for layer in self.blocks.of(stream) for part in self._parts(layer)]
             for stream in self.runs.layers
         }
+
+    def _parts(self, layer: LayerRecord) -> tuple[Addition, ...]:
+        """What a layer's sublayers add; a mixture of experts adds what the others leave over."""
+        parts = layer.additions
+        on_stream = any(norm.placement == "post" for norm in self.trace.norms if norm.layer == layer.layer)
+        if on_stream or any(part.part == "ffn" or part.added is None for part in parts):
+            return parts
+        rest = layer.leaves - layer.enters - sum(part.added for part in parts if part.added is not None)
+        return (*parts, Addition("ffn", rest))
 
     def _written(self, writer: Writer) -> int:
         """The number of the stage that writes; -1 for the embedding."""
