@@ -58,10 +58,10 @@ class HeldScales(TorchFunctionMode):
                 of_bias = self._names.get(key(bias)) if isinstance(bias, Tensor) else None
                 self.products.append(CutProduct(Matrix(name, of_bias, flipped), x, out.requires_grad_()))
                 return out
-        if not any(is_followed(value) for value in _flat((args, named))):
-            return func(*args, **named)
-        with torch.enable_grad():
-            return self._followed(func, args, named)
+        given = [value for value in _flat((args, named)) if isinstance(value, Tensor)]
+        learned = any(value.requires_grad for value in given)
+        with torch.set_grad_enabled(any(map(is_followed, given)) or not learned):  # a view that is written to later
+            return self._followed(func, args, named) if any(map(is_followed, given)) else func(*args, **named)
 
     def _followed(self, func: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         if func in _NORMS:

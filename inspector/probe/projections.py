@@ -230,7 +230,13 @@ def record_projections(
     names = {key(parameter): name for name, parameter in loaded.network.named_parameters()}
     calls: list[AttentionCall] = []
     with torch.no_grad(), watch_norms(loaded.network, [], sums=False) as seen:
-        held = HeldScales(names, wanted=lambda: len(calls) == number and seen.attends)
+        since: dict[int, int] = {}  # attention calls before each sublayer
+
+        def wanted() -> bool:
+            """Return True in the sublayer that makes the call, which began after the call before."""
+            return seen.attends and since.setdefault(seen.begun, len(calls)) == len(calls) == number
+
+        held = HeldScales(names, wanted=wanted)
 
         def see(made: AttentionCall) -> None:
             calls.append(made)
