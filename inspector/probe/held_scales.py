@@ -1,7 +1,8 @@
 """A run in which what follows a learned matrix is linear: norms keep the scales of this text, gates their values.
 
-Each matrix product with learned parameters is cut: its output starts a graph of its own, so that a gradient leads from a
-head's query back to the product that made it, through norms of queries, RoPE and constants alone. A part of the probe.
+Each matrix product with learned parameters is cut: its output starts a graph of its own, so that a gradient leads
+from a head's query back to the product that made it, through norms of queries, RoPE and constants alone. A part of the
+probe.
 """
 
 from __future__ import annotations
@@ -33,12 +34,15 @@ class HeldScales(TorchFunctionMode):
 
     A norm divides by the deviation that it has on this text; GELU and tanh multiply by act(x) / x; of two factors that
     both depend on a leaf, the second is held. names: of every parameter, by `products.key`. wanted: asked at each
-    function whether it is to be followed. products: those that were cut, in order. biases: by name, the leaves of the
-    parameters that were added.
+    function whether it is to be followed. cut: whether products are cut; else they are followed. products: those that
+    were cut, in order. biases: by name, the leaves of the parameters that were added.
     """
 
-    def __init__(self, names: Mapping[tuple[int, int], str], *, wanted: Callable[[], bool]) -> None:
+    def __init__(
+        self, names: Mapping[tuple[int, int], str], *, wanted: Callable[[], bool] = lambda: True, cut: bool = True
+    ) -> None:
         super().__init__()
+        self._cut = cut
         self.products: list[CutProduct] = []
         self.biases: dict[str, Tensor] = {}
         self._names, self._wanted = names, wanted
@@ -53,7 +57,11 @@ class HeldScales(TorchFunctionMode):
         if func in PRODUCTS:
             x, weight, bias, flipped = PRODUCTS[func](*args, **named)
             name = self._names.get(key(weight)) if isinstance(weight, Tensor) else None
-            if name is not None:
+            if not self._cut and is_followed(x):
+                with torch.enable_grad():
+                    named = {at: self._leaf(value) if value is bias else value for at, value in named.items()}
+                    return func(*(self._leaf(value) if value is bias else value for value in args), **named)
+            if name is not None and self._cut:
                 out = func(*args, **named).detach()
                 of_bias = self._names.get(key(bias)) if isinstance(bias, Tensor) else None
                 self.products.append(CutProduct(Matrix(name, of_bias, flipped), x, out.requires_grad_()))
@@ -84,10 +92,11 @@ class HeldScales(TorchFunctionMode):
         return func(*args, **named)
 
     def _leaf(self, value: Any) -> Any:
-        """The leaf of a parameter that is added; anything else as it is."""
-        if not isinstance(value, nn.Parameter) or key(value) not in self._names:
+        """The leaf of a tensor that is added, a parameter as a rule; anything else as it is."""
+        if not isinstance(value, Tensor) or is_followed(value) or not value.is_floating_point():
             return value
-        return self.biases.setdefault(self._names[key(value)], value.detach().clone().requires_grad_())
+        name = self._names.get(key(value)) or f"constant {len(self.biases)}"
+        return self.biases.setdefault(name, value.detach().clone().requires_grad_())
 
 
 def is_followed(value: Any) -> bool:
@@ -113,7 +122,9 @@ def _exponent(args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
     return named.get("exponent", args[1] if len(args) > 1 else None)
 
 
-def _layer_norm(input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+def _layer_norm(
+    input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Tensor:
     axes = tuple(range(-len(normalized_shape), 0))
     centred = input - input.mean(dim=axes, keepdim=True)
     out = centred * (centred.detach().square().mean(dim=axes, keepdim=True) + eps).rsqrt()
@@ -129,7 +140,8 @@ def _rms_norm(input: Tensor, normalized_shape: Any, weight: Any = None, eps: flo
 
 
 def _normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
-    return input / input.detach().norm(p, dim, keepdim=True).clamp_min(eps)
+    length: Tensor = input.detach().norm(p, dim, keepdim=True).clamp_min(eps)
+    return input / length
 
 
 _BETA = 3  # the place of a norm's beta among its arguments

@@ -10,6 +10,7 @@ Shapes: H heads, K kv heads, Q positions, D width, E head width.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -31,7 +32,9 @@ from models.attention import AttentionCall, watch
 Floats = NDArray[np.float64]
 Role = Literal["query", "key", "value"]
 
-_TOLERANCE = 1e-4  # of the largest entry of the rebuilt vector; a wrong matrix or a scale that was not held is above 1e-2
+_TOLERANCE = (
+    1e-4  # of the largest entry of the rebuilt vector; a wrong matrix or a scale that was not held is above 1e-2
+)
 _HALF_DIGITS = 8  # of a half precision's last digit
 
 
@@ -59,7 +62,7 @@ class HeadProjection:
     slices: tuple[ProductSlice, ...]
 
 
-class _Reached(Exception):
+class _ReachedError(Exception):
     """Ends a run behind the attention call that was waited for."""
 
 
@@ -116,9 +119,7 @@ class CallProjections:
     def _made(self) -> list[Tensor]:
         return [product.made for product in self.products]
 
-    def _pull(
-        self, made: Tensor, position: int
-    ) -> tuple[Floats, Floats, list[tuple[str, Floats]], list[ProductSlice]]:
+    def _pull(self, made: Tensor, position: int) -> tuple[Floats, Floats, list[tuple[str, Floats]], list[ProductSlice]]:
         """Follow made[position] [E] back: the map, the input of the first product, biases, and the last slices."""
         wide = made.shape[-1]
         row = made[position]
@@ -153,7 +154,8 @@ class CallProjections:
                     "not taken apart"
                 )
             source, whole = given, back if whole is None else whole + back
-        assert source is not None and whole is not None
+        assert source is not None
+        assert whole is not None
         return whole.T, source, _summed(added), slices
 
     def _row(self, tensor: Tensor, position: int) -> Tensor:
@@ -173,7 +175,7 @@ class CallProjections:
     def _gradients(
         self, row: Tensor, seeds: list[Tensor], position: int
     ) -> tuple[dict[int, Floats], list[tuple[str, Floats]]]:
-        """Gradients of row [W] along each of the seeds [W]: by product [seeds, out], and what each bias adds [seeds]."""
+        """Follow row [W] back along seeds [W]: gradients by product [seeds, out], and what each bias adds [seeds]."""
         leaves = [*self._made, *self.biases.values()]
         found: dict[int, list[Floats]] = {}
         for seed in seeds:
@@ -241,15 +243,14 @@ def record_projections(
         def see(made: AttentionCall) -> None:
             calls.append(made)
             if len(calls) > number:
-                raise _Reached
+                raise _ReachedError
 
-        try:
-            with held, watch(see):
-                forward(loaded, [ModelInputs(trace.encoding, trace.target)], padding="right")
-        except _Reached:
-            pass
+        with suppress(_ReachedError), held, watch(see):
+            forward(loaded, [ModelInputs(trace.encoding, trace.target)], padding="right")
     if len(calls) <= number:
-        raise ValueError(f"{loaded.card.id} made {len(calls)} attention calls, and this trace has more; record it again")
+        raise ValueError(
+            f"{loaded.card.id} made {len(calls)} attention calls, and this trace has more; record it again"
+        )
     made = calls[number]
     for role, tensor in (("query", made.query), ("key", made.key)):
         want = getattr(record, role)

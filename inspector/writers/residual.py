@@ -203,6 +203,26 @@ def written(
     return state
 
 
+def entered(
+    inside: Inside, state: Written, norms: Sequence[NormRecord], given: Floats, position: int, *, what: str
+) -> Written:
+    """Pass a state's writers on to what is given [D]: the state itself, or what one of the norms makes of it.
+
+    Raises ValueError where it is neither; what: what is given, in words.
+    """
+    total = state.vectors.sum(axis=0)
+    if inside.same(total, given):
+        return state
+    for norm in norms:
+        taken, made = norm.input[position].astype(np.float64), norm.output[position].astype(np.float64)
+        if inside.same(made, given) and inside.same(total, taken):
+            return state.through(norm, position, stream=state.writers[0].stream)
+    raise ValueError(
+        f"{what} at token {position} of {inside.trace.model} is neither the residual stream nor its norm, so who wrote "
+        "it cannot be told"
+    )
+
+
 # --- before the first layer ----------------------------------------------------------------------------------------
 
 
@@ -214,7 +234,7 @@ def _embedded(inside: Inside, stream: str, position: int, state: Floats) -> Writ
     if norm is not None and (norm.input.shape[-1] != len(whole) or not inside.same(norm.output[position], whole)):
         norm = None
     given = inside.stages(stream)[0].before if norm is None else norm.input
-    writers, vectors = _summands(inside, stream, position, given)
+    writers, vectors = _summands(inside, stream, position, given.astype(np.float64))
     start = Written(tuple(writers), vectors)
     return start if norm is None else start.through(norm, position, stream=stream)
 
@@ -224,22 +244,21 @@ def _summands(inside: Inside, stream: str, position: int, given: Floats) -> tupl
 
     given [Q, D]: the sum. Where the sum is not such, the whole is the writer "embedding".
     """
-    wide = given.astype(np.float64)
-    whole = [Writer("embedding", stream)], wide[position][None]
+    whole = [Writer("embedding", stream)], given[position][None]
     if not inside.blocks.embedding:
         return whole
     table = inside.loaded.network.get_parameter(inside.blocks.embedding)
     ids = list(inside.trace.read_by(stream).ids)
-    if table.shape[-1] != wide.shape[-1] or len(ids) != len(wide):
+    if table.shape[-1] != given.shape[-1] or len(ids) != len(given):
         return whole
     rows = table[ids].detach().double().cpu().numpy()
-    largest = np.abs(wide).max()
-    for times in (1.0, float(np.sqrt(wide.shape[-1]))):
-        rest = wide - times * rows
+    largest = np.abs(given).max()
+    for times in (1.0, float(np.sqrt(given.shape[-1]))):
+        rest = given - times * rows
         for positions in (None, *(table.values for table in inside.tables)):
-            if positions is not None and (positions.shape[-1] != wide.shape[-1] or len(positions) < len(wide)):
+            if positions is not None and (positions.shape[-1] != given.shape[-1] or len(positions) < len(given)):
                 continue
-            left = rest if positions is None else rest - positions[: len(wide)]
+            left = rest if positions is None else rest - positions[: len(given)]
             if np.abs(left - left[0]).max() > inside.allowed * largest:
                 continue
             writers, vectors = [Writer("embedding", stream)], [times * rows[position]]
@@ -332,7 +351,8 @@ def _by_source(inside: Inside, heads: Written, writer: Writer, position: int) ->
 
     Raises ValueError for a head whose output is no weighted sum of values.
     """
-    assert writer.layer is not None and writer.head is not None
+    assert writer.layer is not None
+    assert writer.head is not None
     record = inside.trace.record_of(writer.layer, writer.stream, call=writer.call)
     projection = inside.outputs[writer.stream, writer.layer, writer.call]
     _, weights = attended(record, position)

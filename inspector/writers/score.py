@@ -16,9 +16,9 @@ from torch import Tensor
 
 from inspector import explain
 from inspector.probe.projections import Role
-from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Trace
+from inspector.trace import AttentionRecord, AttentionSite, Trace
 from inspector.writers import residual
-from inspector.writers.residual import Floats, Inside, Writer, Written, look_inside
+from inspector.writers.residual import Floats, Inside, Writer, look_inside
 from models import LoadedModel
 from models.attention.functions import ComposedAttention
 from models.attention.relative import ShawScore, XlScore, clipped
@@ -103,10 +103,9 @@ def of_score(
         raise ValueError(f"query {query} does not see key {key}: it is {cell.hidden}, so nobody wrote a score")
     form = _form(record, query, key, model=trace.model)
     of, writer = ("", None) if opened is None else opened
-    q, k = (
-        side(inside, site, head=head, position=position, role=role, opened=writer if role == of else None)
-        for role, position in (("query", query), ("key", key))
-    )
+    of_query, of_key = (writer if of == role else None for role in ("query", "key"))
+    q = side(inside, site, head=head, position=query, role="query", opened=of_query)
+    k = side(inside, site, head=head, position=key, role="key", opened=of_key)
     if writer is not None and not any(each.source is not None for each in (*q.writers, *k.writers)):
         raise ValueError(f"{writer} is no head among the writers of the {of}'s side")
     (queries, left), (keys, right) = form.query(q), form.key(k)
@@ -125,8 +124,8 @@ def of_score(
     largest = max(float(np.abs(row[np.isfinite(row)]).max()), float(np.linalg.norm(cell.q) * np.linalg.norm(cell.k)))
     if abs(made.total - before) > inside.allowed * largest:
         raise ValueError(
-            f"the writers of {trace.model}'s {site.stream} {site.name}, head {head}, sum up to {made.total:.6g}, and the "
-            f"score is {before:.6g}: more happens to it than is followed"
+            f"the writers of {trace.model}'s {site.stream} {site.name}, head {head}, sum up to {made.total:.6g}, and "
+            f"the score is {before:.6g}: more happens to it than is followed"
         )
     return made
 
@@ -154,28 +153,11 @@ def side(
         state = residual.written(inside, stream=reads, position=position, before=(layer, part, call), opened=opened)
         placed = [norm for norm in inside.trace.norms if (norm.stream, norm.layer) == (reads, layer)]
         placed = [norm for norm in placed if norm.placement == "pre"]
-    written = _entered(inside, state, placed, projection.input, position, stream=stream)
+    what = f"what the attention of the {stream} projects"
+    written = residual.entered(inside, state, placed, projection.input, position, what=what)
     biases = [Writer("bias", stream, layer, call=call, name=name) for name, _ in projection.biases]
     into = [written.vectors @ projection.weight, *(vector[None] for _, vector in projection.biases)]
     return Side((*written.writers, *biases), np.concatenate(into))
-
-
-def _entered(
-    inside: Inside, state: Written, norms: list[NormRecord], given: Floats, position: int, *, stream: str
-) -> Written:
-    """Pass a state's writers through the norm that stands before the projection, whose input is `given` [D]."""
-    total = state.vectors.sum(axis=0)
-    if inside.same(total, given):
-        return state
-    for norm in norms:
-        if inside.same(norm.output[position].astype(np.float64), given) and inside.same(
-            total, norm.input[position].astype(np.float64)
-        ):
-            return state.through(norm, position, stream=state.writers[0].stream)
-    raise ValueError(
-        f"what the attention of {inside.trace.model}'s {stream} projects at token {position} is neither the residual "
-        "stream nor its norm, so who wrote it cannot be told"
-    )
 
 
 # --- how a function compares ---------------------------------------------------------------------------------------
@@ -238,7 +220,8 @@ def _form(record: AttentionRecord, query: int, key: int, *, model: str) -> _Form
                 return _Form(factor, distance=_numbers(score.table[apart]))
             case XlScore():
                 behind = max(score.offset + query - key - score.first, 0)
-                return _Form(factor, ends=(*map(_numbers, (score.content[0], score.place[0], score.far[0, behind])),))
+                u, v, r = score.content[0], score.place[0], score.far[0, behind]
+                return _Form(factor, ends=(_numbers(u), _numbers(v), _numbers(r)))
     raise ValueError(
         f"the score of {model}'s {record.site.stream} {record.site.name} is no product of a query and a key that is "
         "known, so it does not split into their writers"
