@@ -50,7 +50,8 @@ CHANGED = "it changes what the norm inside it gives, by a gate or the like, so w
 class WatchedForward:
     """Everything that the hooks saw in one forward. attentions: the calls of the seam, in the same run.
 
-    refused: each call of a norm that is not shown, its path and the reason.
+    refused: each call of a norm that is not shown, its path and the reason. begun: how many sublayers that mix tokens
+    began, those inside another left out.
     """
 
     attentions: list[AttentionCall]
@@ -61,6 +62,7 @@ class WatchedForward:
     refused: list[tuple[str, str]] = field(default_factory=list)
     inside: list[LayerCall] = field(default_factory=list)
     sublayers: list[str] = field(default_factory=list)
+    begun: int = 0
     _copied: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     @property
@@ -234,6 +236,7 @@ class _SublayerHook:
             return
         if self.kind == "mixer" and "mixer" not in seen.sublayers and seen.inside:
             seen.mixers.append(MixerCall(seen.inside[-1], len(seen.norms), len(seen.attentions)))
+        seen.begun += not seen.sublayers
         seen.sublayers.append(self.kind)
 
     def leaves(self, module: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:

@@ -106,9 +106,9 @@ class Products(TorchFunctionMode):
             return func(*args, **named)
         if self._call is not running:
             self._begin(running)
-        if func in _PRODUCTS:
+        if func in PRODUCTS:
             out = func(*args, **named)
-            x, weight, bias, flipped = _PRODUCTS[func](*args, **named)
+            x, weight, bias, flipped = PRODUCTS[func](*args, **named)
             self._multiplied(x, weight, bias, flipped, out)
             return out
         name = getattr(func, "__name__", "")
@@ -254,7 +254,7 @@ def _einsum(equation: Any, *operands: Any) -> tuple[Any, Any, Any, bool]:
     return equation, None, None, False
 
 
-_PRODUCTS: dict[Any, Callable[..., tuple[Tensor, Any, Any, bool]]] = {
+PRODUCTS: dict[Any, Callable[..., tuple[Tensor, Any, Any, bool]]] = {
     torch.einsum: _einsum,
     torch.matmul: _matmul,
     torch.Tensor.matmul: _matmul,
@@ -282,8 +282,8 @@ class LastProduct(TorchFunctionMode):
     ) -> Any:
         """Call the function, and keep what it multiplied."""
         out = func(*args, **(kwargs or {}))
-        if func in _PRODUCTS:
-            x, weight, bias, flipped = _PRODUCTS[func](*args, **(kwargs or {}))
+        if func in PRODUCTS:
+            x, weight, bias, flipped = PRODUCTS[func](*args, **(kwargs or {}))
             name = self._names.get(key(weight)) if isinstance(weight, Tensor) else None
             if name is not None:
                 bias = self._names.get(key(bias)) if isinstance(bias, Tensor) else None
