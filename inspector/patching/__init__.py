@@ -10,7 +10,8 @@ patching.patch_heads(pair).sort_values("effect")  # a row per head: how much of 
 from inspector.patching.grids import Estimate, estimate, heads, patch_head_tokens, patch_heads, patch_parts
 from inspector.patching.pair import Answer, Pair, pair, word_id
 from inspector.patching.scissors import Cut, CutRun, EdgeCut, HeadCut, SpanCut, Uncut, cut, read
-from inspector.patching.writes import Reader, Writer
+from inspector.patching.writes import Reader
+from inspector.writers import Writer
 
 __all__ = [
     "Answer",

@@ -25,13 +25,14 @@ from torch import Tensor, nn
 
 from inspector.interventions.change import recorded
 from inspector.patching.pair import Answer, answer_of
-from inspector.patching.writes import Reader, Writer, Writes, held_share
+from inspector.patching.writes import Reader, Writes, held_share
 from inspector.probe.layer_edits import LayerEdit, LayerInputs, NoEdit, editing_layers
 from inspector.probe.layer_runs import Compute, LayerRuns, Place, keep_layers
 from inspector.probe.norm_kinds import parameters
 from inspector.probe.norm_places import stream_of
 from inspector.probe.sublayer_sums import SumPlace, changing_sums, find_sum, operands
 from inspector.trace import Trace
+from inspector.writers import Inside, LogitWriters, Writer, look_inside, of_logit
 from models import LoadedModel
 from models.attention import AttentionCall, editing
 from models.attention.dropping import ModelHead
@@ -63,7 +64,7 @@ class SpanCut:
     tokens: tuple[int, ...]
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class EdgeCut:
     """The edge from a writer to a reader: the reader alone reads the stream without the write."""
 
@@ -92,6 +93,24 @@ class Uncut:
     def writes(self) -> Writes:
         """What each writer adds to the residual stream."""
         return Writes(self.runs, self.trace)
+
+    @cached_property
+    def inside(self) -> Inside:
+        """The inside of the layers, from which shares are told."""
+        return look_inside(self.trace, self.loaded)
+
+    @cached_property
+    def split(self) -> LogitWriters:
+        """The answer's logit, or the difference of two, by its writers."""
+        asked = self.answer
+        return of_logit(
+            self.trace,
+            self.loaded,
+            position=asked.position,
+            token=asked.token,
+            against=asked.against,
+            inside=self.inside,
+        )
 
     @cached_property
     def measured(self) -> float:
@@ -195,9 +214,10 @@ class _Cuts(NoEdit):
         for one in cuts:
             if isinstance(one, EdgeCut):
                 self._check(one.reader)
-                out_of = ModelHead(one.writer.stream, one.writer.layer, one.writer.head, one.writer.call)
-                if one.writer.part == "head" and out_of in whole:
-                    raise ValueError(f"head {out_of.layer}.{out_of.head} is cut whole, so its edges carry nothing")
+                if _head_of(one.writer) in whole:
+                    raise ValueError(
+                        f"head {one.writer.layer}.{one.writer.head} is cut whole, so its edges carry nothing"
+                    )
                 delta = uncut.writes.before(one.writer, one.reader)
                 if instead is not None:
                     delta = delta - instead.writes.before(one.writer, one.reader)
@@ -412,6 +432,12 @@ class _ShiftedNorms(NoEdit):
             before, gave = next(self._kept)
             output = gave + _held(module, before, x - before)
         return output - self._delta if module is self._shifted else output
+
+
+def _head_of(writer: Writer) -> ModelHead | None:
+    if writer.kind != "head" or writer.layer is None or writer.head is None:
+        return None
+    return ModelHead(writer.stream, writer.layer, writer.head, writer.call)
 
 
 def _keep(seen: dict[SumPlace, Tensor], place: SumPlace, operand: Tensor) -> Tensor:

@@ -1,8 +1,8 @@
 """What each writer adds to the residual stream, and what of it stands before a reader.
 
-Writers are the embedding, each head (its mix A V times its part of W_O), each layer's attention and FFN. Behind a norm
-that stands on the stream itself (post-norm), and behind one on a sublayer's output, a write is what that norm makes of
-it with its scale held: gamma (delta - mean(delta)) / deviation(x).
+Writers are the embedding (with the positions that are added to it), each head (its mix A V times its part of W_O), each
+layer's attention and FFN. Behind a norm that stands on the stream itself (post-norm), and behind one on a sublayer's
+output, a write is what that norm makes of it with its scale held: gamma (delta - mean(delta)) / deviation(x).
 
 Shapes: H heads, Q positions, D width, E head width.
 """
@@ -20,22 +20,11 @@ from inspector.probe import record_blocks
 from inspector.probe.layer_runs import LayerRuns
 from inspector.trace import NormRecord, Trace
 from inspector.trace.blocks import Addition, Blocks, LayerRecord
+from inspector.writers import Writer
 from models import output_projection
 
-WriterPart = Literal["embedding", "head", "attention", "cross", "ffn"]
 ReaderPart = Literal["query", "key", "value", "ffn", "logit"]
 _TOLERANCE = 1e-4  # of the largest entry of what attention adds
-
-
-@dataclass(frozen=True, order=True)
-class Writer:
-    """What writes to a residual stream. stream: of the head ("cross" for attention to the source), or of the layer."""
-
-    part: WriterPart
-    stream: str
-    layer: int = -1
-    head: int = -1
-    call: int = 0
 
 
 @dataclass(frozen=True, order=True)
@@ -76,10 +65,10 @@ class Writes:
         Raises ValueError for a writer that there is not, and where what it adds cannot be told.
         """
         stream = _stack(writer.stream)
-        if writer.part == "embedding":
+        if writer.kind == "embedding":
             return self.runs.whole().state(stream, 0)
         added = self._addition(writer)
-        return added[None] if writer.part != "head" else self._head(writer, added)[None]
+        return added[None] if writer.kind != "head" else self._head(writer, added)[None]
 
     def before(self, writer: Writer, reader: Reader) -> Tensor:
         """What of the writer's write stands in the stream that the reader reads: [1, Q, D].
@@ -91,7 +80,9 @@ class Writes:
             raise ValueError(f"what writes to the {stream} is not read in the {_stack(reader.stream)} as such")
         begins, ends = self._written(writer), self._read(reader)
         if begins >= ends:
-            raise ValueError(f"the {_named(reader)} reads before the {_named(writer)} writes; choose a later reader")
+            raise ValueError(
+                f"the {read_by(reader)} reads before the {written_by(writer)} writes; choose a later reader"
+            )
         delta = self.of(writer)
         for place in range(max(begins, 0), ends):
             norm = self.norm(stream, self._stages[stream][place], "post")
@@ -132,9 +123,11 @@ class Writes:
 
     def _written(self, writer: Writer) -> int:
         """The number of the stage that writes; -1 for the embedding."""
-        if writer.part == "embedding":
+        if writer.kind == "embedding":
             return -1
-        part = "cross" if writer.stream == "cross" else "attention" if writer.part == "head" else writer.part
+        if writer.kind not in ("head", "attention", "ffn") or writer.layer is None or writer.source is not None:
+            raise ValueError(f"edges are cut from the embedding, a head, an attention or an FFN, not from {writer}")
+        part = "ffn" if writer.kind == "ffn" else "cross" if writer.stream == "cross" else "attention"
         return self._stage(_stack(writer.stream), writer.layer, part)
 
     def _read(self, reader: Reader) -> int:
@@ -164,9 +157,10 @@ class Writes:
 
     def _head(self, writer: Writer, added: Tensor) -> Tensor:
         """The head's part of what attention adds: z W_O, times what stands between W_O and the sum."""
+        assert writer.layer is not None
         place = (writer.stream, writer.layer, writer.call)
         mixed = self.runs.mixed[place][0].float().cpu()
-        if not 0 <= writer.head < len(mixed):
+        if writer.head is None or not 0 <= writer.head < len(mixed):
             raise ValueError(f"head {writer.head} is out of range: layer {writer.layer} has 0 to {len(mixed) - 1}")
         projection = output_projection.find(self.runs.loaded)[place]
         each = torch.einsum("hqe,hed->hqd", mixed, projection.weight.float())
@@ -224,7 +218,13 @@ def _stack(stream: str) -> str:
     return "decoder" if stream == "cross" else stream
 
 
-def _named(end: Writer | Reader) -> str:
-    """Name a writer or a reader by its place: "query of head 4 in layer 2"."""
-    head = "" if end.head < 0 else f" of head {end.head}" if end.part != "head" else f" {end.head}"
-    return f"{end.part}{head}" + ("" if end.layer < 0 else f" in layer {end.layer}")
+def written_by(writer: Writer) -> str:
+    """Name a writer by its place: "head 4 in layer 2"."""
+    head = "" if writer.head is None else f" {writer.head}"
+    return f"{writer.kind}{head}" + ("" if writer.layer is None else f" in layer {writer.layer}")
+
+
+def read_by(reader: Reader) -> str:
+    """Name a reader by its place: "query of head 4 in layer 2"."""
+    head = "" if reader.head < 0 else f" of head {reader.head}"
+    return f"{reader.part}{head}" + ("" if reader.layer < 0 else f" in layer {reader.layer}")

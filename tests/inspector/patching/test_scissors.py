@@ -92,7 +92,7 @@ def test_an_edge_into_a_head_of_llama(family: Callable[[str], Path], part: str, 
 def test_an_edge_into_a_fused_projection(family: Callable[[str], Path], writer: Writer) -> None:
     of, network = uncut(models.load(family("gpt2"))), reference(family("gpt2"))
     first, layer = network.transformer.h
-    ffn = writer.part == "ffn"
+    ffn = writer.kind == "ffn"
     delta = seen(network, of.trace, first.mlp, given_to=False) if ffn else seen(network, of.trace, first, given_to=True)
     x = seen(network, of.trace, layer.ln_1, given_to=True)
     with torch.no_grad():
