@@ -9,6 +9,7 @@ patching.patch_heads(pair).sort_values("effect")  # a row per head: how much of 
 
 from inspector.patching.grids import Estimate, estimate, heads, patch_head_tokens, patch_heads, patch_parts
 from inspector.patching.pair import Answer, Pair, pair, word_id
+from inspector.patching.promises import ScoreChange, cut_heads, measure_cuts, promise, score_change
 from inspector.patching.scissors import Cut, CutRun, EdgeCut, HeadCut, SpanCut, Uncut, cut, read
 from inspector.patching.writes import Reader
 from inspector.writers import Writer
@@ -22,16 +23,21 @@ __all__ = [
     "HeadCut",
     "Pair",
     "Reader",
+    "ScoreChange",
     "SpanCut",
     "Uncut",
     "Writer",
     "cut",
+    "cut_heads",
     "estimate",
     "heads",
+    "measure_cuts",
     "pair",
     "patch_head_tokens",
     "patch_heads",
     "patch_parts",
+    "promise",
     "read",
+    "score_change",
     "word_id",
 ]

@@ -18,9 +18,10 @@ from time import perf_counter
 from typing import Any, Literal, TypeVar
 
 import pandas as pd
+import torch
 from torch import Tensor
 
-from inspector.patching.pair import Into, Pair
+from inspector.patching.pair import Answer, Into, Pair
 from inspector.probe.layer_runs import Compute, LayerRuns, Place
 from inspector.probe.sublayer_sums import SumPlace, changing_sums, find_sum, operands
 from models.attention import AttentionCall
@@ -69,7 +70,7 @@ def patch_heads(
     runs, other = pair.runs(into)
     chosen = [head for head in heads(pair, into=into) if layers is None or head.layer in layers]
     rows: list[dict[str, Any]] = []
-    for batch in _batches(chosen, runs, alike=lambda head: (head.stream, head.layer, head.call)):
+    for batch in batches(chosen, runs, alike=lambda head: (head.stream, head.layer, head.call)):
         place: Place = (batch[0].stream, batch[0].layer, batch[0].call)
         put = partial(_put_heads, heads=[head.head for head in batch], of=other.mixed[place][0, :, runs.rows])
         hidden = runs.attend(place, partial(_at, place=place, change=put), rows=len(batch))
@@ -105,7 +106,7 @@ def patch_head_tokens(
     reached = _reached(pair, len(tokens))
     chosen = [(position, head) for position in reached for head in range(count)]
     rows: list[dict[str, Any]] = []
-    for batch in _batches(chosen, runs):
+    for batch in batches(chosen, runs):
         part = runs.within(batch[0][0])
         put = partial(_put_tokens, at=batch, start=part.start, of=other.mixed[place][0])
         hidden = part.attend(place, partial(_at, place=place, change=put), rows=len(batch))
@@ -162,7 +163,7 @@ def patch_parts(
         tokens = _tokens(runs, stream)
         reached = _reached(pair, len(tokens))
         values: dict[int, float | None] = dict.fromkeys(range(len(tokens)))
-        for batch in _batches(list(reached), runs):
+        for batch in batches(list(reached), runs):
             within = runs.within(batch[0])
             put = partial(_put_rows, at=batch, start=within.start)
             state = within.state(stream, number).expand(len(batch), -1, -1).contiguous()
@@ -213,6 +214,14 @@ def estimate(pair: Pair, grid: Literal["heads", "parts", "head tokens"], *, into
     begun = perf_counter()
     runs.run_layer(stream, layers // 2, state)
     return Estimate(many, many / rows * (perf_counter() - begun) * (layers + 1) / 2)
+
+
+def answers_without(runs: LayerRuns, answer: Answer, place: Place, *, heads: Sequence[int]) -> list[float]:
+    """The answers of as many runs as there are heads, each without one head of an attention."""
+    put = partial(_put_heads, heads=heads, of=torch.zeros_like(runs.mixed[place][0, :, runs.rows]))
+    hidden = runs.attend(place, partial(_at, place=place, change=put), rows=len(heads))
+    values: list[float] = answer.of(runs.logits(hidden, position=answer.position)).tolist()
+    return values
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------
@@ -275,7 +284,7 @@ def _reached(pair: Pair, tokens: int) -> range:
     return pair.reached if pair.loaded.shape == "decoder" else range(tokens)
 
 
-def _batches(chosen: Sequence[T], runs: LayerRuns, *, alike: Callable[[T], Any] = lambda _: None) -> Iterator[list[T]]:
+def batches(chosen: Sequence[T], runs: LayerRuns, *, alike: Callable[[T], Any] = lambda _: None) -> Iterator[list[T]]:
     """Cut into batches of what is alike, of as many rows as make up _TOKENS tokens."""
     most = _rows(runs)
     for _, group in groupby(chosen, key=alike):

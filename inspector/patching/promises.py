@@ -15,6 +15,7 @@ from math import nan
 import pandas as pd
 
 from inspector import writers
+from inspector.patching.grids import OnPatched, answers_without, batches
 from inspector.patching.scissors import Cut, EdgeCut, HeadCut, SpanCut, Uncut, cut
 from inspector.patching.writes import read_by, written_by
 from inspector.trace import recompute
@@ -100,6 +101,33 @@ def score_change(uncut: Uncut, one: EdgeCut, *, head: int, query: int, key: int)
         for each in (record, changed)
     ]
     return ScoreChange(scores[0], scores[1], -taken)
+
+
+def cut_heads(
+    uncut: Uncut, *, layers: Sequence[int] | None = None, on_progress: OnPatched | None = None
+) -> pd.DataFrame:
+    """Cut each head alone to zero, and hold what the split promises beside the effect.
+
+    layers: all by default. on_progress: told how many heads are cut, of how many; an exception in it ends the work.
+
+    Columns: stream, layer, call, head, promise (NaN where the logit is not split), effect.
+    """
+    split = None if uncut.answer.normalised else uncut.split
+    parts = () if split is None else zip(split.writers, split.contributions, strict=True)
+    direct = {writer: -float(value) for writer, value in parts}
+    places = [place for place in uncut.runs.mixed if layers is None or place[1] in layers]
+    total = sum(uncut.runs.mixed[place].shape[1] for place in places)
+    rows: list[tuple[str, int, int, int, float, float]] = []
+    for place in places:
+        stream, layer, call = place
+        for batch in batches(list(range(uncut.runs.mixed[place].shape[1])), uncut.runs):
+            answers = answers_without(uncut.runs, uncut.answer, place, heads=batch)
+            for head, value in zip(batch, answers, strict=True):
+                promised = direct.get(Writer("head", stream, layer, head, call), nan)
+                rows.append((stream, layer, call, head, promised, value - uncut.measured))
+            if on_progress is not None:
+                on_progress(len(rows), total)
+    return pd.DataFrame(rows, columns=["stream", "layer", "call", "head", "promise", "effect"])
 
 
 def measure_cuts(uncut: Uncut, cuts: Sequence[Cut], *, instead: Uncut | None = None) -> pd.DataFrame:

@@ -117,6 +117,14 @@ class Uncut:
         """The answer of the whole model."""
         return float(self.answer.of(self.runs.logits(self.runs.hidden, position=self.answer.position))[0])
 
+    def reader(self, part: Literal["query", "key", "value"], head: ModelHead) -> Reader:
+        """The reader that is a head's query, or the key or value of the kv head that it shares."""
+        call = self.runs.attention.get((head.stream, head.layer, head.call))
+        if call is None:
+            raise ValueError(f"layer {head.layer} of the {head.stream} has no attention")
+        group = 1 if part == "query" else call.query.shape[1] // call.key.shape[1]
+        return Reader(part, head.stream, head.layer, head.head // group, head.call)
+
     def kv_heads(self, reader: Reader) -> tuple[int, ...]:
         """The query heads that read a reader's key or value; of a query the head itself."""
         if reader.part not in ("key", "value"):
