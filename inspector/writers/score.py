@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
-from inspector import explain
+from inspector import block, explain
 from inspector.probe.projections import Role
 from inspector.trace import AttentionRecord, AttentionSite, Trace
 from inspector.writers import residual
@@ -97,6 +97,8 @@ def of_score(
     """
     record = trace.record_of_head(layer, head, stream, call=call)
     site = record.site
+    if not record.query.shape[-1]:
+        raise ValueError(f"the queries and keys of {trace.model}'s attention were not seen: {block.UNSEEN}")
     inside = look_inside(trace, loaded) if inside is None else inside
     cell = explain.why(trace, layer=layer, head=head, query=query, key=key, stream=site.stream, call=call)
     if cell.hidden is not None:
