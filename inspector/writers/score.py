@@ -167,7 +167,7 @@ def side(
 
 @dataclass(frozen=True)
 class _Form:
-    """How a score compares: factor * (sum of columns of query(side) * key(side)).
+    """The way in which a score compares: factor * (sum of columns of query(side) * key(side)).
 
     between: W of Luong's score. distance: what a key has added (Shaw). ends: u, v and r of Transformer-XL, whose score
     is (q + u) . k + (q + v) . r.
@@ -179,7 +179,7 @@ class _Form:
     ends: tuple[Floats, Floats, Floats] | None = None
 
     def query(self, side: Side) -> tuple[tuple[Writer, ...], Floats]:
-        """The writers of the query's side and what each brings to the product, [N, columns]."""
+        """Give the writers of the query's side and what each brings to the product, [N, columns]."""
         into = side.into if self.between is None else side.into @ self.between
         if self.ends is None:
             return side.writers, into
@@ -190,7 +190,7 @@ class _Form:
         return (*side.writers, _distance(side, "u"), _distance(side, "v")), np.concatenate([both, added])
 
     def key(self, side: Side) -> tuple[tuple[Writer, ...], Floats]:
-        """The writers of the key's side and what each brings to the product, [M, columns]."""
+        """Give the writers of the key's side and what each brings to the product, [M, columns]."""
         if self.distance is not None:
             return (*side.writers, _distance(side, "a")), np.concatenate([side.into, self.distance[None]])
         if self.ends is None:
