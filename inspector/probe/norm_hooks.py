@@ -335,8 +335,9 @@ def _held(norm: NormParameters, x: Tensor, gate: Tensor | None, out: Tensor) -> 
 
 def _held_block(norm: NormParameters, x: Tensor, gate: Tensor | None, out: Tensor) -> tuple[float, bool]:
     digits = torch.finfo(out.dtype).eps
-    wide, gate = x.float(), None if gate is None else gate.float()
-    gamma, beta = norm.gamma.float(), norm.beta.float()
+    exact = torch.float64 if out.dtype == torch.float64 else torch.float32
+    wide, gate = x.to(exact), None if gate is None else gate.to(exact)
+    gamma, beta = norm.gamma.to(exact), norm.beta.to(exact)
     made = normalise(
         wide,
         gamma,
@@ -350,7 +351,7 @@ def _held_block(norm: NormParameters, x: Tensor, gate: Tensor | None, out: Tenso
     )
     if made.dtype == out.dtype and torch.equal(made, out):  # as a rule, and then the bound need not be computed
         return 0.0, True
-    difference = (made - out.float()).abs().amax(dim=-1)
+    difference = (made - out.to(exact)).abs().amax(dim=-1)
     if gate is not None:
         allowed = 64 * digits * made.abs().amax(dim=-1).clamp(min=1e-3)
     else:

@@ -21,6 +21,7 @@ from inspector.probe.norm_places import LayerCall
 from inspector.probe.residual_sums import ADDS, place
 from inspector.trace.blocks import ACTIVATIONS, Matrix, Part
 from models.attention import AttentionCall
+from models.huggingface.eager_output import SeenSoftmax
 
 _KEEPS = frozenset(
     (
@@ -84,6 +85,7 @@ class Products(TorchFunctionMode):
         self._marks: dict[int, frozenset[int]] = {}
         self._held: list[Tensor] = []
         self._projects: Part | None = None  # of an attention whose output no product has taken yet
+        self._attending = False
 
     def attends(self, call: AttentionCall) -> None:
         """Note an attention call: which products made its queries, keys and values."""
@@ -93,6 +95,11 @@ class Products(TorchFunctionMode):
                 (number,) = marks
                 self.products[number].roles.append(role)
         self._projects = "cross" if call.stream == "cross" else "attention"
+        self._attending = not isinstance(call.function, SeenSoftmax)
+
+    def attended(self) -> None:
+        """Note that the attention call gave its output: its function's own products are no layer's."""
+        self._attending = False
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -102,7 +109,7 @@ class Products(TorchFunctionMode):
         if func is torch.nn.functional.embedding and not self.embedding:
             self.embedding = self._name(args[1] if len(args) > 1 else named.get("weight")) or ""
         running = self._seen.running
-        if running is None:
+        if running is None or self._attending:
             return func(*args, **named)
         if self._call is not running:
             self._begin(running)

@@ -298,7 +298,7 @@ def _added(inside: Inside, state: Written, stage: Stage, at: Sublayer, opened: W
 
 
 def _heads(inside: Inside, at: Sublayer, added: Floats, opened: Writer | None) -> Written | str:
-    """What each head adds at a token, and the bias behind W_O; or why the heads cannot be told apart."""
+    """Tell what each head adds at a token, and the bias behind W_O; or why the heads cannot be told apart."""
     projection = inside.outputs.get((at.stream, at.layer, at.call))
     if projection is None:
         return inside.unsplit or f"no output projection of layer {at.layer} was seen"

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
-from inspector import explain
+from inspector import block, explain
 from inspector.probe.projections import Role
 from inspector.trace import AttentionRecord, AttentionSite, Trace
 from inspector.writers import residual
@@ -97,6 +97,8 @@ def of_score(
     """
     record = trace.record_of_head(layer, head, stream, call=call)
     site = record.site
+    if not record.query.shape[-1]:
+        raise ValueError(f"the queries and keys of {trace.model}'s attention were not seen: {block.UNSEEN}")
     inside = look_inside(trace, loaded) if inside is None else inside
     cell = explain.why(trace, layer=layer, head=head, query=query, key=key, stream=site.stream, call=call)
     if cell.hidden is not None:
@@ -165,7 +167,7 @@ def side(
 
 @dataclass(frozen=True)
 class _Form:
-    """How a score compares: factor * (sum of columns of query(side) * key(side)).
+    """The way in which a score compares: factor * (sum of columns of query(side) * key(side)).
 
     between: W of Luong's score. distance: what a key has added (Shaw). ends: u, v and r of Transformer-XL, whose score
     is (q + u) . k + (q + v) . r.
@@ -177,7 +179,7 @@ class _Form:
     ends: tuple[Floats, Floats, Floats] | None = None
 
     def query(self, side: Side) -> tuple[tuple[Writer, ...], Floats]:
-        """The writers of the query's side and what each brings to the product, [N, columns]."""
+        """Give the writers of the query's side and what each brings to the product, [N, columns]."""
         into = side.into if self.between is None else side.into @ self.between
         if self.ends is None:
             return side.writers, into
@@ -188,7 +190,7 @@ class _Form:
         return (*side.writers, _distance(side, "u"), _distance(side, "v")), np.concatenate([both, added])
 
     def key(self, side: Side) -> tuple[tuple[Writer, ...], Floats]:
-        """The writers of the key's side and what each brings to the product, [M, columns]."""
+        """Give the writers of the key's side and what each brings to the product, [M, columns]."""
         if self.distance is not None:
             return (*side.writers, _distance(side, "a")), np.concatenate([side.into, self.distance[None]])
         if self.ends is None:
