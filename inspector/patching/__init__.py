@@ -8,6 +8,7 @@ patching.patch_heads(pair).sort_values("effect")  # a row per head: how much of 
 """
 
 from inspector.patching.grids import Estimate, estimate, heads, patch_head_tokens, patch_heads, patch_parts
+from inspector.patching.notation import parse, write
 from inspector.patching.pair import Answer, Pair, pair, word_id
 from inspector.patching.promises import ScoreChange, cut_heads, measure_cuts, promise, score_change
 from inspector.patching.scissors import Cut, CutRun, EdgeCut, HeadCut, SpanCut, Uncut, cut, read
@@ -33,6 +34,7 @@ __all__ = [
     "heads",
     "measure_cuts",
     "pair",
+    "parse",
     "patch_head_tokens",
     "patch_heads",
     "patch_parts",
@@ -40,4 +42,5 @@ __all__ = [
     "read",
     "score_change",
     "word_id",
+    "write",
 ]

@@ -56,19 +56,24 @@ def patch_heads(
     pair: Pair,
     *,
     into: Into = "corrupted",
+    stream: str | None = None,
     layers: Sequence[int] | None = None,
     on_progress: OnPatched | None = None,
 ) -> pd.DataFrame:
     """Put each head's output (its mix A V before W_O, at all tokens) of one text in its place in the other.
 
-    into: the text that is run. layers: which ones; all by default. on_progress: see OnPatched.
+    into: the text that is run. stream, layers: which ones; all by default. on_progress: see OnPatched.
 
     Columns: stream, layer, call, head, value (the answer of the patched run), effect (less the answer of the text that
     is run), share (effect of the two texts' whole difference: 0 for none, 1 for all of it; NaN where they answer the
     same).
     """
     runs, other = pair.runs(into)
-    chosen = [head for head in heads(pair, into=into) if layers is None or head.layer in layers]
+    chosen = [
+        head
+        for head in heads(pair, into=into)
+        if stream in (None, head.stream) and (layers is None or head.layer in layers)
+    ]
     rows: list[dict[str, Any]] = []
     for batch in batches(chosen, runs, alike=lambda head: (head.stream, head.layer, head.call)):
         place: Place = (batch[0].stream, batch[0].layer, batch[0].call)
@@ -131,13 +136,14 @@ def patch_parts(
     *,
     parts: Sequence[PatchedPart] | None = None,
     into: Into = "corrupted",
+    stream: str | None = None,
     layers: Sequence[int] | None = None,
     on_progress: OnPatched | None = None,
 ) -> pd.DataFrame:
     """Put what a part of a layer gives one token in one text in its place in the other, for each layer and token.
 
     parts: "stream" (the residual stream that enters the layer), "attention", "cross" and "ffn" (what they add to it);
-    by default all that are seen. layers: all by default.
+    by default all that are seen. stream, layers: all by default.
 
     Columns: stream, layer, part, position, token (of the text that is run), and value, effect, share as in
     `patch_heads`. Raises ValueError for a part that is none or is not seen to add to the stream.
@@ -147,44 +153,44 @@ def patch_parts(
     if not set(wanted) <= set(PARTS):
         raise ValueError(f"parts are {', '.join(PARTS)}, not {', '.join(sorted(set(wanted) - set(PARTS)))}")
     places = [
-        (stream, number, part, sums)
-        for stream, calls in runs.layers.items()
+        (name, number, part, sums)
+        for name, calls in runs.layers.items()
         for number in range(len(calls))
-        if layers is None or number in layers
-        for part, sums in _parts(pair, into, stream, number, wanted).items()
+        if stream in (None, name) and (layers is None or number in layers)
+        for part, sums in _parts(pair, into, name, number, wanted).items()
     ]
     missing = set(wanted) - {part for _, _, part, _ in places}
     if parts is not None and missing:
         raise ValueError(f"no {', '.join(sorted(missing))} of {pair.loaded.card.id} was seen to add to the stream")
     rows: list[dict[str, Any]] = []
-    total = sum(len(_reached(pair, len(_tokens(runs, stream)))) for stream, _, _, _ in places)
+    total = sum(len(_reached(pair, len(_tokens(runs, name)))) for name, _, _, _ in places)
     done = 0
-    for stream, number, part, sums in places:
-        tokens = _tokens(runs, stream)
+    for name, number, part, sums in places:
+        tokens = _tokens(runs, name)
         reached = _reached(pair, len(tokens))
         values: dict[int, float | None] = dict.fromkeys(range(len(tokens)))
         for batch in batches(list(reached), runs):
             within = runs.within(batch[0])
             put = partial(_put_rows, at=batch, start=within.start)
-            state = within.state(stream, number).expand(len(batch), -1, -1).contiguous()
+            state = within.state(name, number).expand(len(batch), -1, -1).contiguous()
             if part == "stream":
                 state = put(
-                    within.state(stream, number).expand(len(batch), -1, -1), of=other.whole().state(stream, number)[0]
+                    within.state(name, number).expand(len(batch), -1, -1), of=other.whole().state(name, number)[0]
                 )
-                hidden = within.resume(stream, number, state)
+                hidden = within.resume(name, number, state)
             else:
-                state = within.state(stream, number).expand(len(batch), -1, -1).contiguous()
-                theirs = operands(other, stream, number)
+                state = within.state(name, number).expand(len(batch), -1, -1).contiguous()
+                theirs = operands(other, name, number)
                 changes = {place: partial(put, of=theirs[place][0]) for place in sums}
                 with changing_sums(state, changes):
-                    left = within.run_layer(stream, number, state)
-                hidden = within.leave(stream, number, left)
+                    left = within.run_layer(name, number, state)
+                hidden = within.leave(name, number, left)
             values |= dict(zip(batch, _answers(pair, within, hidden), strict=True))
             done += len(batch)
             _tell(on_progress, done, total)
         rows += [
             {
-                "stream": stream,
+                "stream": name,
                 "layer": number,
                 "part": part,
                 "position": position,
@@ -196,15 +202,23 @@ def patch_parts(
     return _told(pair, rows, into, ["stream", "layer", "part", "position", "token"])
 
 
-def estimate(pair: Pair, grid: Literal["heads", "parts", "head tokens"], *, into: Into = "corrupted") -> Estimate:
-    """How long a grid takes, from what one layer takes for a batch of rows; "head tokens" for a middle layer."""
+def estimate(
+    pair: Pair,
+    grid: Literal["heads", "part", "head tokens"],
+    *,
+    into: Into = "corrupted",
+    stream: str | None = None,
+) -> Estimate:
+    """How long a grid takes, from what one layer takes for a batch of rows: for "part" one part, for "head tokens" a
+    middle layer. stream: of the heads; all by default."""
     runs, _ = pair.runs(into)
+    heads_of = stream
     stream, layers = runs.last, len(runs.layers[runs.last])
     reached = len(_reached(pair, len(_tokens(runs, stream))))
-    count = [mixed.shape[1] for mixed in runs.mixed.values()]
+    count = [mixed.shape[1] for place, mixed in runs.mixed.items() if heads_of in (None, place[0])]
     many, together = {  # and how many begin at one layer, so that they can run side by side
         "heads": (sum(count), count[-1]),
-        "parts": (len(PARTS[:-1]) * reached * sum(map(len, runs.layers.values())), reached),
+        "part": (reached * layers, reached),
         "head tokens": (reached * count[-1], reached * count[-1]),
     }[grid]
     if not runs.resumes:

@@ -124,13 +124,15 @@ def pair(
     position: int | None = None,
     normalised: bool = False,
     target: str | None = None,
+    hidden: Sequence[int] = (),
 ) -> Pair:
     """Read two texts of equal length that differ in some tokens.
 
     answer, against: tokens, as words or ids: by default what the model finds likeliest in the clean text, and in the
-    corrupted one where that is another. position: whose prediction is measured; by default the first mask token of a
-    masked language model, else the last. normalised: measure the log of the probability. target: what an
-    encoder-decoder writes, the same for both; by default what it writes itself after the clean text.
+    corrupted one where that is another. position: whose prediction is measured; by default the first hidden token of a
+    masked language model, of an encoder-decoder where the two texts differ most, else the last. normalised: measure the
+    log of the probability. target: what an encoder-decoder writes, the same for both; by default what it writes itself
+    after the clean text. hidden: positions that a masked language model does not see in either text.
 
     Raises ValueError for a model without a head, for texts of different lengths or without a difference, for a word
     that is no one token and for a position out of range.
@@ -167,7 +169,7 @@ def answer_of(
             "fills in masks or writes"
         )
     read = traces[0].target or traces[0].encoding
-    place = _position(loaded, traces[0]) if position is None else position
+    place = _position(loaded, traces) if position is None else position
     if not 0 <= place < len(read):
         raise ValueError(f"position {place} is out of range: the text has positions 0 to {len(read) - 1}")
     likeliest = [int(_logits(loaded, trace, place).argmax()) for trace in traces]
@@ -197,11 +199,17 @@ def word_id(loaded: LoadedModel, word: str | int) -> int:
     raise ValueError(f"{word!a} is {len(pieces[0])} tokens here ({names}), and one is measured; choose a shorter word")
 
 
-def _position(loaded: LoadedModel, trace: Trace) -> int:
-    mask = loaded.tokenizer.mask_token_id
-    if loaded.fills_masks and mask in trace.encoding.ids:
-        return trace.encoding.ids.index(mask)
-    return len(trace.target or trace.encoding) - 1
+def _position(loaded: LoadedModel, traces: Sequence[Trace]) -> int:
+    first, mask = traces[0], loaded.tokenizer.mask_token_id
+    if loaded.fills_masks and mask in first.encoding.ids:
+        return first.encoding.ids.index(mask)
+    if first.target is None or len(traces) == 1:
+        return len(first.target or first.encoding) - 1
+    assert loaded.predict is not None
+    with torch.inference_mode():
+        clean, corrupted = (loaded.predict(trace.hidden[None])[0].float().log_softmax(dim=-1) for trace in traces)
+    likeliest = clean.argmax(dim=-1, keepdim=True)
+    return int((clean - corrupted).gather(1, likeliest).argmax())
 
 
 def _logits(loaded: LoadedModel, trace: Trace, position: int) -> Tensor:

@@ -23,7 +23,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from inspector.interventions.change import recorded
+from inspector.interventions.change import hidden_in, recorded
 from inspector.patching.pair import Answer, answer_of
 from inspector.patching.writes import Reader, Writes, held_share
 from inspector.probe.layer_edits import LayerEdit, LayerInputs, NoEdit, editing_layers
@@ -162,12 +162,13 @@ def read(
     position: int | None = None,
     normalised: bool = False,
     target: str | None = None,
+    hidden: Sequence[int] = (),
 ) -> Uncut:
-    """Read a text whose paths are to be cut; the answer as in `pair`: by default the likeliest token alone.
+    """Read a text whose paths are to be cut; answer and hidden as in `pair`, by default the likeliest token alone.
 
     Raises ValueError as `pair` does.
     """
-    trace = recorded(loaded, text, target=target)
+    trace = hidden_in(loaded, recorded(loaded, text, target=target), hidden)
     asked = answer_of(loaded, [trace], answer=answer, against=against, position=position, normalised=normalised)
     return Uncut(loaded, trace, asked)
 

@@ -219,12 +219,14 @@ def _stack(stream: str) -> str:
 
 
 def written_by(writer: Writer) -> str:
-    """Name a writer by its place: "head 4 in layer 2"."""
-    head = "" if writer.head is None else f" {writer.head}"
-    return f"{writer.kind}{head}" + ("" if writer.layer is None else f" in layer {writer.layer}")
+    """Name a writer by its place, as `notation` reads it: "head 2.4"."""
+    head = "" if writer.head is None else f".{writer.head}"
+    stream = f"{writer.stream} " if writer.stream in ("cross",) else ""
+    return f"{stream}{writer.kind}" + ("" if writer.layer is None else f" {writer.layer}{head}")
 
 
 def read_by(reader: Reader) -> str:
-    """Name a reader by its place: "query of head 4 in layer 2"."""
-    head = "" if reader.head < 0 else f" of head {reader.head}"
-    return f"{reader.part}{head}" + ("" if reader.layer < 0 else f" in layer {reader.layer}")
+    """Name a reader by its place, as `notation` reads it: "query 2.4"."""
+    head = "" if reader.head < 0 else f".{reader.head}"
+    stream = f"{reader.stream} " if reader.stream in ("cross",) else ""
+    return f"{stream}{reader.part}" + ("" if reader.layer < 0 else f" {reader.layer}{head}")

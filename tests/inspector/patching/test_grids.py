@@ -192,7 +192,7 @@ def test_progress_is_told_and_ends_the_work(shipped: Callable[[str], LoadedModel
     with pytest.raises(KeyboardInterrupt):
         patching.patch_parts(both, on_progress=stop)
     assert patching.estimate(both, "heads").runs == len(patching.heads(both))
-    assert patching.estimate(both, "parts").seconds > 0
+    assert patching.estimate(both, "part").seconds > 0
 
 
 def test_what_cannot_be_patched(shipped: Callable[[str], LoadedModel]) -> None:
