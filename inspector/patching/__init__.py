@@ -12,7 +12,7 @@ from inspector.patching.notation import parse, write
 from inspector.patching.pair import Answer, Pair, pair, word_id
 from inspector.patching.promises import ScoreChange, cut_heads, measure_cuts, promise, score_change
 from inspector.patching.scissors import Cut, CutRun, EdgeCut, HeadCut, SpanCut, Uncut, cut, read
-from inspector.patching.writes import Reader
+from inspector.patching.writes import Reader, read_by, written_by
 from inspector.writers import Writer
 
 __all__ = [
@@ -40,7 +40,9 @@ __all__ = [
     "patch_parts",
     "promise",
     "read",
+    "read_by",
     "score_change",
     "word_id",
     "write",
+    "written_by",
 ]

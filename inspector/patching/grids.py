@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from inspector.patching.pair import Answer, Into, Pair
+from inspector.patching.writes import additions_of
 from inspector.probe.layer_runs import Compute, LayerRuns, Place
 from inspector.probe.sublayer_sums import SumPlace, changing_sums, find_sum, operands
 from models.attention import AttentionCall
@@ -281,7 +282,8 @@ def _parts(
     record = pair.layer_record(into, stream, layer) if asked and runs.resumes else None
     if record is not None:
         seen = operands(runs, stream, layer)
-        for addition in record.additions:
+        trace = pair.corrupted if into == "corrupted" else pair.clean
+        for addition in additions_of(record, trace):
             place = None if addition.added is None else find_sum(seen, addition.added)
             if place is not None:
                 parts[addition.part] = (*parts.get(addition.part, ()), place)

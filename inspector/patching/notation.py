@@ -23,15 +23,16 @@ _READER = re.compile(
 EXAMPLE = "head 0.2 -> key 1.3"
 
 
-def write(one: Cut) -> str:
-    """Write a cut."""
+def write(one: Cut, *, stream: str = "") -> str:
+    """Write a cut; stream: that need not be named."""
     match one:
         case EdgeCut(writer, reader, norms):
-            return f"{written_by(writer)} -> {read_by(reader)}" + (", norms held" if norms == "held" else "")
+            held = ", norms held" if norms == "held" else ""
+            return f"{written_by(writer, stream=stream)} -> {read_by(reader, stream=stream)}{held}"
         case HeadCut(head, to):
-            return f"{written_by(_writer(head))} -> {to}"
+            return f"{written_by(_writer(head), stream=stream)} -> {to}"
         case SpanCut(head, tokens):
-            return f"{written_by(_writer(head))} without {' '.join(map(str, tokens))}"
+            return f"{written_by(_writer(head), stream=stream)} without {' '.join(map(str, tokens))}"
 
 
 def parse(text: str, *, stream: str) -> Cut:

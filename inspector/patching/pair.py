@@ -10,7 +10,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from inspector.interventions.change import recorded
+from inspector.interventions.change import hidden_in, recorded
 from inspector.probe import record_blocks, record_inputs, tokenize_inputs
 from inspector.probe.inputs import ModelInputs
 from inspector.probe.layer_runs import LayerRuns, keep_layers
@@ -144,11 +144,12 @@ def pair(
             f"the clean text has {len(first.encoding)} tokens and the corrupted one {len(inputs.encoding)}; parts are "
             "put in each other's place token by token, so choose words that are cut into equally many pieces"
         )
-    if inputs.encoding.ids == first.encoding.ids:
-        raise ValueError("the two texts have the same tokens; change a word in one of them")
     if first.target is not None:
         inputs = ModelInputs(inputs.encoding, first.target, first.sites[-1].predicts)
     second = record_inputs(loaded, inputs, text=corrupted, target=first.target_text)
+    first, second = hidden_in(loaded, first, hidden), hidden_in(loaded, second, hidden)
+    if first.encoding.ids == second.encoding.ids:
+        raise ValueError("the two texts have the same tokens; change a word in one of them")
     asked = answer_of(loaded, [first, second], answer=answer, against=against, position=position, normalised=normalised)
     return Pair(loaded, first, second, asked)
 

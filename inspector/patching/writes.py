@@ -108,18 +108,13 @@ class Writes:
     @cached_property
     def _stages(self) -> dict[str, list[_Stage]]:
         return {
-            stream: [_Stage(layer.layer, part) for layer in self.blocks.of(stream) for part in self._parts(layer)]
+            stream: [
+                _Stage(layer.layer, part)
+                for layer in self.blocks.of(stream)
+                for part in additions_of(layer, self.trace)
+            ]
             for stream in self.runs.layers
         }
-
-    def _parts(self, layer: LayerRecord) -> tuple[Addition, ...]:
-        """What a layer's sublayers add; a mixture of experts adds what the others leave over."""
-        parts = layer.additions
-        on_stream = any(norm.placement == "post" for norm in self.trace.norms if norm.layer == layer.layer)
-        if on_stream or any(part.part == "ffn" or part.added is None for part in parts):
-            return parts
-        rest = layer.leaves - layer.enters - sum(part.added for part in parts if part.added is not None)
-        return (*parts, Addition("ffn", rest))
 
     def _written(self, writer: Writer) -> int:
         """The number of the stage that writes; -1 for the embedding."""
@@ -179,6 +174,16 @@ class Writes:
         return factor * each[writer.head] if abs(factor - 1) > _TOLERANCE else each[writer.head]
 
 
+def additions_of(layer: LayerRecord, trace: Trace) -> tuple[Addition, ...]:
+    """What a layer's sublayers add; a mixture of experts adds what the others leave over."""
+    parts = layer.additions
+    on_stream = any(norm.placement == "post" for norm in trace.norms if norm.layer == layer.layer)
+    if on_stream or any(part.part == "ffn" or part.added is None for part in parts):
+        return parts
+    rest = layer.leaves - layer.enters - sum(part.added for part in parts if part.added is not None)
+    return (*parts, Addition("ffn", rest))
+
+
 def share(norm: NormRecord, delta: Tensor) -> Tensor:
     """What delta [..., Q, D] is behind a recorded norm whose scale is held."""
     x = torch.tensor(norm.input)
@@ -218,15 +223,17 @@ def _stack(stream: str) -> str:
     return "decoder" if stream == "cross" else stream
 
 
-def written_by(writer: Writer) -> str:
-    """Name a writer by its place, as `notation` reads it: "head 2.4"."""
+def written_by(writer: Writer, *, stream: str = "") -> str:
+    """Name a writer by its place, as `notation` reads it: "head 2.4"; stream: that need not be named."""
     head = "" if writer.head is None else f".{writer.head}"
-    stream = f"{writer.stream} " if writer.stream in ("cross",) else ""
-    return f"{stream}{writer.kind}" + ("" if writer.layer is None else f" {writer.layer}{head}")
+    return _prefix(writer.stream, stream) + writer.kind + ("" if writer.layer is None else f" {writer.layer}{head}")
 
 
-def read_by(reader: Reader) -> str:
-    """Name a reader by its place, as `notation` reads it: "query 2.4"."""
+def read_by(reader: Reader, *, stream: str = "") -> str:
+    """Name a reader by its place, as `notation` reads it: "query 2.4"; stream: that need not be named."""
     head = "" if reader.head < 0 else f".{reader.head}"
-    stream = f"{reader.stream} " if reader.stream in ("cross",) else ""
-    return f"{stream}{reader.part}" + ("" if reader.layer < 0 else f" {reader.layer}{head}")
+    return _prefix(reader.stream, stream) + reader.part + ("" if reader.layer < 0 else f" {reader.layer}{head}")
+
+
+def _prefix(stream: str, known: str) -> str:
+    return f"{stream} " if stream == "cross" or known not in ("", stream) else ""

@@ -1,7 +1,19 @@
 """The page Scores: q . k before the softmax, what the scale makes of it, and what a reader asks further."""
 
 from inspector.sections.registry import Group, Sections
-from inspector.sections.scores import angles, every, functions, gradients, importance, keys, one, theory, weightings
+from inspector.sections.scores import (
+    angles,
+    every,
+    functions,
+    gradients,
+    importance,
+    keys,
+    one,
+    scissors,
+    theory,
+    two_texts,
+    weightings,
+)
 from inspector.wording import scores as words
 
 PAGE = Sections(
@@ -22,5 +34,5 @@ PAGE = Sections(
             ),
         ),
     ),
-    elsewhere=(importance.SECTION,),
+    elsewhere=(importance.SECTION, two_texts.SECTION, scissors.SECTION),
 )

@@ -45,7 +45,7 @@ PARTS: dict[str, dict[str, str]] = {  # of each family the modules whose output 
         "stream": r"layers\.\d+$",
     },
     "gpt_neox": {"attention": r"\d\.attention$", "ffn": r"\.mlp$", "stream": r"layers\.\d+$"},
-    "mixtral": {"attention": r"self_attn$", "stream": r"layers\.\d+$"},
+    "mixtral": {"attention": r"self_attn$", "ffn": r"\.mlp$", "stream": r"layers\.\d+$"},
 }
 
 
