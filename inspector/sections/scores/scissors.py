@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING
@@ -77,8 +78,8 @@ def answer(
     code = _code(subject, answer, against)
     if cuts:
         yield from _kept(subject, uncut, cuts, code)
+    yield replace(EACH, answer=partial(_each, uncut=uncut, asked=(answer, against), code=code))
     yield Note(words.SCISSORS_NOTE)
-    yield from _each(subject, uncut, (answer, against), code)
 
 
 def _uncut(subject: Subject, answer: str, against: str) -> Uncut:
@@ -172,11 +173,10 @@ def _kept(subject: Subject, uncut: Uncut, cuts: list[str], code: str) -> Iterato
     yield Files((File("kept-cuts.json", as_json, words.KEPT_JSON, "JSON"),))
 
 
-def _each(subject: Subject, uncut: Uncut, asked: tuple[str, str], code: str) -> Iterator[Block]:
+def _each(subject: Subject, *, uncut: Uncut, asked: tuple[str, str], code: str) -> Iterator[Block]:
     """Yield every head's promise beside its effect."""
     from inspector import patching
 
-    yield Paragraph("", words.EACH)
     runs = uncut.runs
     heads = sum(mixed.shape[1] for mixed in runs.mixed.values())
     seconds = runs.seconds * heads / (2 if runs.resumes else 1)
@@ -195,7 +195,7 @@ def _each(subject: Subject, uncut: Uncut, asked: tuple[str, str], code: str) -> 
         rho = float(told["promise"].corr(told["effect"], method="spearman"))
         yield Paragraph(words.heads_agree(rho, heads=len(told)))
         yield Figure(
-            "each-head-cut",
+            "promise-and-effect",
             "",
             Chart(
                 told.assign(name=[f"{layer}.{head}" for layer, head in zip(told["layer"], told["head"], strict=True)]),
@@ -287,6 +287,7 @@ WRITER = Named("writer", words.WRITER, _writers, _first_writer, width=180)
 READER = Named("reader", words.READER, _readers, lambda subject: "logit", width=260)
 NORMS = Option("norms", words.NORMS, lambda subject: words.LIVE, look="list", width=140)
 KEPT = ClickedWords("kept", words.KEPT, r"[a-z0-9 .,;>-]{0,2000}")
+EACH = Section("each-head-cut", words.EACH, _each, long=True)
 SECTION = Section(
     "scissors",
     words.SCISSORS,
@@ -294,5 +295,6 @@ SECTION = Section(
     (WRITER, READER, NORMS, ANSWER, AGAINST, KEPT),
     needs_model=True,
     long=True,
+    parts=(EACH,),
     need=NEED,
 )

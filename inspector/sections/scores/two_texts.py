@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from inspector.sections.subject import Subject
 
 AT_ONCE = 1.0  # seconds: a grid that takes longer is asked for
+_TELLING = 0.5  # of a logit: a first change that tells as much is taken
+_PLACES = 4  # words that are tried at first
 _CANDIDATES = ("dog", "man", "woman", "house", "London", "Mary", "old", "two")
 
 
@@ -63,13 +65,13 @@ def answer(
         yield _of_heads(opened, table, code, into)
     else:
         yield _of_tokens(opened, table, patched, code, into)
-    yield Note(f"{words.NOTE} {words.REUSED if runs.resumes else words.WHOLE}")
     if patched in ("heads", "head tokens"):
         yield Paragraph("", words.OPENED)
         yield _maps(opened, both)
         site = opened.site
         place = {"layer": str(site.layer), "head": str(opened.number)} | ({"call": str(site.call)} if site.call else {})
         yield Link("", words.TO_HEAD, place)
+    yield Note(f"{words.NOTE} {words.REUSED if runs.resumes else words.WHOLE}")
     yield Table("patched", table, words.ALL_CELLS, height=320)
 
 
@@ -199,34 +201,55 @@ def hidden(subject: Subject) -> tuple[int, ...]:
 
 
 def _corrupted(subject: Subject) -> str:
-    """A text of equal length to begin with: a name that stands twice replaced, or another word for a word."""
+    """A text of equal length to begin with: a name that stands twice replaced, or a word whose change tells."""
+    from inspector import patching
+
     loaded, trace = subject.model, subject.trace
 
     def make() -> str:
-        text, count = trace.text, len(trace.encoding)
-        written = text.split()
-        bare = [word.strip(".,;:!?\"'") for word in written]
-        names = [word for word in bare[1:] if word.istitle()]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        other = next((name for name in names if name != twice), None)
-        taken = {trace.encoding.words[place] for place in hidden(subject)}
-        tried = []
-        if twice is not None and other is not None:
-            head, _, tail = text.rpartition(twice)
-            tried.append(f"{head}{other}{tail}")
-        places = [at for at in range(len(bare) - 1, 0, -1) if len(bare[at]) > 2 and at not in taken]
-        places.sort(key=lambda at: (not bare[at].istitle(), -len(bare[at])))
-        for at in places[:6]:
-            for word in _CANDIDATES:
-                if word != bare[at] and word.istitle() == bare[at].istitle():
-                    tried.append(" ".join([*written[:at], written[at].replace(bare[at], word), *written[at + 1 :]]))
-        for candidate in tried:
-            encoding = loaded.encode(candidate)
-            if len(encoding) == count and encoding.ids != trace.encoding.ids and encoding.cut is None:
-                return candidate
-        return text
+        fitting = _fitting(subject)
+        if len(fitting) < 2:
+            return fitting[0] if fitting else trace.text
+
+        def moves(text: str) -> float:
+            both = patching.pair(loaded, trace, text, hidden=hidden(subject))
+            return abs(both.measured(both.kept_clean) - both.measured(both.kept_corrupted))
+
+        moved = {text: moves(text) for text in fitting}
+        return next((text for text in fitting if moved[text] >= _TELLING), max(fitting, key=moved.__getitem__))
 
     return subject.of_text("corrupted text", make)
+
+
+def _fitting(subject: Subject) -> list[str]:
+    """Texts with another word at one place, of as many tokens; the one with a name for another alone, if there is."""
+    trace = subject.trace
+    text, written = trace.text, trace.text.split()
+    bare = [word.strip(".,;:!?\"'") for word in written]
+    names = [word for word in bare[1:] if word.istitle()]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    other = next((name for name in names if name != twice), None)
+    if twice is not None and other is not None:
+        head, _, tail = text.rpartition(twice)
+        if _fits(subject, swapped := f"{head}{other}{tail}"):
+            return [swapped]
+    guessed = [trace.encoding.words[place] for place in hidden(subject)]
+    places = [at for at in range(1, len(bare)) if len(bare[at]) > 2 and at not in guessed]
+    places.sort(key=lambda at: not bare[at].istitle())
+    fitting = []
+    for at in places[:_PLACES]:
+        words_here = [word for word in _CANDIDATES if word != bare[at] and word.istitle() == bare[at].istitle()]
+        texts = [
+            " ".join([*written[:at], written[at].replace(bare[at], word), *written[at + 1 :]]) for word in words_here
+        ]
+        fitting += [candidate for candidate in texts if _fits(subject, candidate)][:1]
+    return fitting
+
+
+def _fits(subject: Subject, text: str) -> bool:
+    encoding = subject.model.encode(text)
+    old = subject.trace.encoding
+    return len(encoding) == len(old) and encoding.ids != old.ids and encoding.cut is None
 
 
 CORRUPTED = Line("corrupted", words.CORRUPTED, _corrupted, 400, help=words.CORRUPTED_HELP, width=560)

@@ -43,7 +43,7 @@ WRITER, READER, NORMS = "Writer", "What of it is cut", "Norms"
 LIVE = {"live": "Norms live", "held": "Norms held"}
 INTO_LOGIT, TO_ZERO, TO_MEAN = "into the logit", "all: a head to zero", "all: a head to its mean"
 CUTTING = "Cutting"
-BEFORE, AFTER, PROMISE, EFFECT, GAP = "before", "after", "promise", "effect", "effect - promise"
+BEFORE, AFTER, PROMISE, EFFECT, GAP = "before", "after", "promise", "effect", "effect − promise"
 ANSWER_BEFORE, ANSWER_AFTER = "The answer of the whole model", "The answer of the model with the cut"
 PROMISE_MEANS = "What the split of the logit into its writers says that this cut takes, directly"
 EFFECT_MEANS = "What it takes, when the model runs again"
@@ -93,9 +93,10 @@ def asked(answer: str, against: str | None) -> str:
 
 def texts(answer: str, against: str | None, *, clean: float, corrupted: float, at: str, hidden: bool) -> str:
     """Say what both texts answer; hidden: in the place of the token, not behind it."""
+    where = "In place of" if hidden else "Behind"
     return (
-        f"{'In place of' if hidden else 'Behind'} {token(at)}, {asked(answer, against)} is {signed(clean)} in the clean "
-        f"text and {signed(corrupted)} in the corrupted one."
+        f"{where} {token(at)}, {asked(answer, against)} is {signed(clean)} in the clean text and "
+        f"{signed(corrupted)} in the corrupted one."
     )
 
 
@@ -133,9 +134,9 @@ def row_of(layer: int) -> str:
 def cut(writer: str, reader: str, kind: str) -> str:
     """Name a cut in a sentence, by `promises.named`."""
     if kind == "edge":
-        return f"the edge from the {writer} into the {reader}"
+        return f"the edge from {writer} into {'the ' if reader == 'logit' else ''}{reader}"
     if kind == "columns":
-        return f"{writer}'s column of {reader}"
+        return f"the column of {reader.replace('tokens', 'token')} in {writer}"
     return f"{writer}{kind.removeprefix('head').replace(',', '')}"
 
 
