@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
+from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from inspector.patching.notation import write
-from inspector.patching.scissors import Cut, EdgeCut
-from inspector.patching.writes import read_by, written_by
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 from inspector.text import signed
@@ -20,32 +17,40 @@ Node = tuple[float, str]
 """The layer at whose height a writer or a reader stands, and its name."""
 
 
-def cuts(cuts: Sequence[Cut], effects: Sequence[float], *, layers: int, mode: Mode = "light") -> go.Figure:
+@dataclass(frozen=True)
+class CutEdge:
+    """A cut: what writes and what reads, each at a layer's height, the cut in words, and its effect."""
+
+    writer: Node
+    reader: Node
+    name: str
+    effect: float
+
+
+def cuts(cuts: Sequence[CutEdge], *, layers: int, mode: Mode = "light") -> go.Figure:
     """Draw each cut as an edge from what writes to what reads, as wide as its effect is large, dashed below 0.
 
-    layers: of the stream; the embedding stands below the first, the logit above the last. Raises ValueError for no cut
-    and where there are not as many effects.
+    layers: of the stream; the embedding stands below the first, the logit above the last. Raises ValueError for no cut.
     """
-    if not cuts or len(cuts) != len(effects):
-        raise ValueError(f"{len(cuts)} cuts and {len(effects)} effects; give one for each cut, and one cut at least")
-    ends = [_ends(one, layers) for one in cuts]
-    places = _places(sorted({end for pair in ends for end in pair}))
-    largest = max(max(map(abs, effects)), 1e-30)
+    if not cuts:
+        raise ValueError("there is no cut to draw; give one at least")
+    ends = [(one.writer, one.reader) for one in cuts]
+    places = _places(ends)
+    largest = max(*(abs(one.effect) for one in cuts), 1e-30)
     figure = go.Figure()
-    for one, (writer, reader), effect in zip(cuts, ends, effects, strict=True):
-        (x, y), (to_x, to_y) = places[writer], places[reader]
+    for one in cuts:
+        (x, y), (to_x, to_y), effect = places[one.writer], places[one.reader], one.effect
         width = _THINNEST + (_WIDEST - _THINNEST) * abs(effect) / largest
         line = {"color": theme.PART[mode]["attention"], "width": width, "dash": "dash" if effect < 0 else "solid"}
-        told = theme.literal(write(one))
         figure.add_scatter(
             x=[x, (x + to_x) / 2, to_x],
             y=[y, (y + to_y) / 2, to_y],
             mode="lines+text",
             line=line,
             text=["", signed(effect), ""],
-            textposition="middle right",
+            textposition="middle left",
             textfont={"color": theme.TEXT[mode], "size": 13},
-            hovertemplate=f"{told}<br>effect {signed(effect)}<extra></extra>",
+            hovertemplate=f"{theme.literal(one.name)}<br>effect {signed(effect)}<extra></extra>",
             showlegend=False,
         )
     figure.add_scatter(
@@ -53,8 +58,8 @@ def cuts(cuts: Sequence[Cut], effects: Sequence[float], *, layers: int, mode: Mo
         y=[place[1] for place in places.values()],
         mode="markers+text",
         marker={"size": 12, "color": theme.BACKGROUND[mode], "line": {"color": theme.TEXT[mode], "width": 1.5}},
-        text=[name for _, name in places],
-        textposition="bottom center",
+        text=[f"  {name}" for _, name in places],
+        textposition="middle right",
         textfont={"color": theme.TEXT[mode], "size": 13},
         hoverinfo="skip",
         showlegend=False,
@@ -76,26 +81,13 @@ def cuts(cuts: Sequence[Cut], effects: Sequence[float], *, layers: int, mode: Mo
     return figure
 
 
-def _ends(one: Cut, layers: int) -> tuple[Node, Node]:
-    if isinstance(one, EdgeCut):
-        writer, reader = one.writer, one.reader
-        begins = -1 if writer.layer is None else writer.layer
-        name = written_by(writer)
-        return (begins, name), (layers if reader.layer < 0 else reader.layer - 0.25, read_by(reader))
-    return (one.head.layer, write(one).partition(" ->")[0].partition(" without")[0]), (
-        layers,
-        write(one).split(" ", 2)[2],
-    )
-
-
-def _places(nodes: Sequence[Node]) -> dict[Node, tuple[float, float]]:
-    """Place nodes of one height beside each other: (x, y) of each."""
-    places = {}
-    for height, group in groupby(nodes, key=lambda node: node[0]):
-        row = list(group)
-        for number, node in enumerate(row):
-            places[node] = ((number + 0.5) / len(row), float(height))
-    return places
+def _places(ends: Sequence[tuple[Node, Node]]) -> dict[Node, tuple[float, float]]:
+    """Place nodes (x, y): each cut has a column, and an end of several cuts stands in their middle."""
+    columns: dict[Node, list[float]] = {}
+    for number, pair in enumerate(ends):
+        for node in pair:
+            columns.setdefault(node, []).append((number + 0.5) / len(ends))
+    return {node: (sum(xs) / len(xs), float(node[0])) for node, xs in columns.items()}
 
 
 def _height(height: float, layers: int) -> str:

@@ -154,15 +154,16 @@ def _kept(subject: Subject, uncut: Uncut, cuts: list[str], code: str) -> Iterato
     code = f"{code}cuts = [inspector.patching.parse(line, stream={stream!r}) for line in {cuts!r}]\n"
     code += "table = inspector.patching.measure_cuts(uncut, cuts)"
     layers = len(uncut.runs.layers[stream])
+    edges = [_edge(one, effect, layers=layers) for one, effect in zip(parsed, table["effect"], strict=True)]
     yield Figure(
         "kept-cuts",
         words.KEPT,
-        partial(draw.cuts, parsed, table["effect"].tolist(), layers=layers),
+        partial(draw.cuts, edges, layers=layers),
         words.KEPT_ALT,
         code,
         table,
     )
-    yield Table("kept-table", table, words.KEPT, words.TABLE_WORDS, folded=False)
+    yield Table("kept-table", table, words=words.TABLE_WORDS, folded=False)
 
     def as_json(mode: Mode) -> str:
         rows = json.loads(table.to_json(orient="records"))
@@ -171,6 +172,22 @@ def _kept(subject: Subject, uncut: Uncut, cuts: list[str], code: str) -> Iterato
         return json.dumps({"model": uncut.trace.model, "text": uncut.trace.text, "cuts": rows}, indent=2)
 
     yield Files((File("kept-cuts.json", as_json, words.KEPT_JSON, "JSON"),))
+
+
+def _edge(one: Cut, effect: float, *, layers: int) -> draw.CutEdge:
+    """A cut as an edge of the graph: readers stand a little below their layer's writers."""
+    from inspector import patching
+
+    name = patching.write(one)
+    if isinstance(one, patching.EdgeCut):
+        begins = -1 if one.writer.layer is None else one.writer.layer
+        ends = layers if one.reader.layer < 0 else one.reader.layer - 0.25
+        return draw.CutEdge(
+            (begins, patching.written_by(one.writer)), (ends, patching.read_by(one.reader)), name, effect
+        )
+    head = f"head {one.head.layer}.{one.head.head}"
+    taken = name.partition(head)[2].removeprefix(" ->").strip()
+    return draw.CutEdge((one.head.layer, head), (layers, taken), name, effect)
 
 
 def _each(subject: Subject, *, uncut: Uncut, asked: tuple[str, str], code: str) -> Iterator[Block]:
