@@ -277,7 +277,7 @@ def _first_writer(subject: Subject) -> str:
 
 
 def _readers(subject: Subject) -> Mapping[str, str]:
-    """What can be cut of a writer: an edge into the logit, an FFN, a query, key or value; a head whole, or a column."""
+    """List what can be cut: an edge into the logit, an FFN, a query, key or value; a head whole, or a column."""
     trace = subject.trace
     last = "decoder" if "decoder" in trace.streams else trace.streams[0]
     options = {"logit": words.INTO_LOGIT, "zero": words.TO_ZERO, "mean": words.TO_MEAN}

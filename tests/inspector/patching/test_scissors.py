@@ -45,7 +45,7 @@ def uncut(loaded: LoadedModel, text: str = TEXT) -> Uncut:
 
 
 def write_of(network: Any, of: Uncut, output: nn.Module, head: int) -> Tensor:
-    """What a head adds: its slice of the output matrix's input times its rows of the matrix."""
+    """Return what a head adds: its slice of the output matrix's input times its rows of the matrix."""
     z = seen(network, of.trace, output, given_to=True)
     weight = output.weight if type(output).__name__ == "Conv1D" else output.weight.T
     width = weight.shape[0] // 4
@@ -153,7 +153,7 @@ def test_edges_into_the_ffn_and_the_logit(family: Callable[[str], Path], norms: 
 
 
 def test_held_into_the_logit_is_the_share_of_the_paper(family: Callable[[str], Path]) -> None:
-    """In float64 by hand: the logits' difference loses gamma delta / deviation times the two tokens' rows."""
+    """The logits' difference, in float64 by hand, loses gamma delta / deviation times the two tokens' rows."""
     of, network = uncut(models.load(family("llama"))), reference(family("llama"))
     x = seen(network, of.trace, network.model.norm, given_to=True)
     rows = network.lm_head.weight.detach().double()
