@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -44,7 +44,15 @@ AT_ONCE = 1.0  # seconds: heads that take longer are cut when asked for
 MOST = 20  # kept cuts
 
 
-def answer(
+def answer(subject: Subject, **chosen: Any) -> Iterator[Block]:
+    """Yield what a cut takes beside what was promised, the cuts that were kept, and each head cut alone."""
+    try:
+        yield from _answer(subject, **chosen)
+    except ValueError as error:
+        raise ValueError(words.refused(str(error))) from None
+
+
+def _answer(
     subject: Subject,
     *,
     answer: str,
@@ -54,7 +62,6 @@ def answer(
     norms: str,
     kept: str,
 ) -> Iterator[Block]:
-    """Yield what a cut takes beside what was promised, the cuts that were kept, and each head cut alone."""
     from inspector import patching
 
     loaded = subject.model
@@ -206,7 +213,10 @@ def _each(subject: Subject, *, uncut: Uncut, asked: tuple[str, str], code: str) 
             on_progress(number, len(layers))
             make = partial(patching.cut_heads, uncut, layers=[layer])
             tables.append(subject.of_text(("each head cut", uncut.answer, layer), make))
+    order = {place: number for number, place in enumerate(runs.mixed)}  # as `cut_heads` gives them
     table = pd.concat(tables, ignore_index=True)
+    places = [order[place] for place in zip(table["stream"], table["layer"], table["call"], strict=True)]
+    table = table.iloc[sorted(range(len(table)), key=places.__getitem__)].reset_index(drop=True)
     told = table.dropna(subset=["promise"])
     if len(told) > 2:
         rho = float(told["promise"].corr(told["effect"], method="spearman"))
@@ -227,7 +237,7 @@ def _each(subject: Subject, *, uncut: Uncut, asked: tuple[str, str], code: str) 
                 height=360,
             ),
             words.EACH_ALT,
-            f"{code}table = inspector.patching.cut_heads(uncut)",
+            f"{code}table = inspector.patching.cut_heads(uncut).dropna(subset=['promise'])",
             told,
         )
     yield Table("each-head-table", table, words.ALL_HEADS, height=320)
