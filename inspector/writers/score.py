@@ -55,16 +55,25 @@ class ScoreWriters:
         """The sum over all pairs, and of what the function adds."""
         return float(self.matrix.sum() + self.added)
 
-    def pairs(self) -> pd.DataFrame:
-        """List all pairs, the largest first: columns query_ and key_ with each of `residual.table`, contribution."""
-        order = np.argsort(-np.abs(self.matrix), axis=None, kind="stable")
+    def pairs(self, *, most: int | None = None) -> pd.DataFrame:
+        """List the pairs, the largest first: rank, query_ and key_ with each of `residual.table`, contribution.
+
+        most: how many; None for all.
+        """
+        order = np.argsort(-np.abs(self.matrix), axis=None, kind="stable")[:most]
         of_query, of_key = np.unravel_index(order, self.matrix.shape)
         sides = (("query", self.queries, of_query), ("key", self.keys, of_key))
         tables = [
-            residual.table(writers).iloc[places].reset_index(drop=True).add_prefix(f"{name}_")
+            residual.table([writers[place] for place in places]).add_prefix(f"{name}_")
             for name, writers, places in sides
         ]
-        return pd.concat([*tables, pd.Series(self.matrix.ravel()[order], name="contribution")], axis=1)
+        contribution = pd.Series(self.matrix.ravel()[order], name="contribution")
+        return pd.concat([pd.Series(range(len(order)), name="rank"), *tables, contribution], axis=1)
+
+    def sources(self) -> pd.DataFrame:
+        """Sum the opened head's pairs by the token that it read: source and contribution, a row a token."""
+        sides = [self.side("query"), self.side("key")]
+        return pd.concat(sides).dropna(subset="source")[["source", "contribution"]].reset_index(drop=True)
 
     def side(self, role: Role) -> pd.DataFrame:
         """List the writers of one side, "query" or "key": the columns of `residual.table` and contribution.
