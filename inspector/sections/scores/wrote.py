@@ -103,6 +103,7 @@ def bars(score: ScoreWriters, shown: pd.DataFrame) -> Chart:
         parts=PARTS,
         places=labels,
         sideways=True,
+        x_title=words.SIDES,
         y_title=words.CONTRIBUTION,
         title=words.PAIRS,
         height=70 + 26 * len(rows),

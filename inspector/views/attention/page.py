@@ -116,6 +116,7 @@ def explorer() -> None:
     key = link.number("key", default=None, last=len(site.keys) - 1)
     drawn = open_head.options()
     arranged = board.options(trace, measures, stream=stream)
+    wrote.keep_trail(site, number, query=pinned[-1] if pinned else None, key=key)
     link.publish()
     places = room.places()
     if isinstance(site, MixerSite):

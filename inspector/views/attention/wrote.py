@@ -16,7 +16,7 @@ from inspector.wording import writers as words
 
 if TYPE_CHECKING:
     from inspector.explain import Explanation
-    from inspector.trace import Trace
+    from inspector.trace import AttentionSite, MixerSite, Trace
     from inspector.views.shell.session import Inspected
 
 TRAIL = "trail"  # in the link: the cells that led here, and the last of them is the open one
@@ -55,13 +55,20 @@ class Step:
         return None
 
 
+def keep_trail(site: AttentionSite | MixerSite, head: int, *, query: int | None, key: int | None) -> None:
+    """Forget the trail where it does not end at the open cell, for the reader came here another way."""
+    way = _trail()
+    if way and (way[-1].stream, *_numbers(way[-1])) != (site.stream, site.layer, head, query, key):
+        link.assign(TRAIL, None)
+
+
 def draw(inspected: Inspected, cell: Explanation) -> None:
     """Draw the switch, and behind it who wrote the cell's score; a click on a head opens the head's cell."""
     site = cell.site
     here = Step(site.stream, site.layer, site.call, cell.head, cell.query, cell.key)
     if not st.toggle(words.WROTE, key="wrote", bind=link.bind_switch("wrote")):
         return
-    way = _way(here)
+    way = _trail() or [here]
     _draw_trail(inspected.trace, way)
     try:
         loaded = inspected.loaded
@@ -89,11 +96,13 @@ def draw(inspected: Inspected, cell: Explanation) -> None:
     sections.inside(wrote.SECTION, subject, chosen, follow=follow)
 
 
-def _way(here: Step) -> list[Step]:
-    """Read the trail that ends at the open cell; the cell alone where the reader came another way."""
+def _trail() -> list[Step]:
     trail = link.text(TRAIL, pattern=rf"{_CELL}(-{_CELL}){{0,{_MOST - 1}}}")
-    way = [Step.read(cell) for cell in trail.split("-")] if trail else []
-    return way if way and way[-1] == here else [here]
+    return [Step.read(cell) for cell in trail.split("-")] if trail else []
+
+
+def _numbers(step: Step) -> tuple[int, int, int, int]:
+    return step.layer, step.head, step.query, step.key
 
 
 def _draw_trail(trace: Trace, way: list[Step]) -> None:

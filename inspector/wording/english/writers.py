@@ -12,6 +12,7 @@ WAITS = "Adding up who wrote it …"
 QUERY, KEY, TOKEN, GUESS, AGAINST = "Query", "Key", "Token", "Its logit of", "Less that of"
 PAIRS, PAIRS_ALT = "The strongest pairs", "The largest pairs of writers and the sum of all others, as bars"
 CONTRIBUTION = "of the score"
+SIDES = "query's side × key's side"
 REST = "all other pairs"
 ADDED = "added by the function"
 SOURCES_ALT = "What one head gives, by the token that it read, as bars"
@@ -30,7 +31,8 @@ NAMES = {
 }
 HELD = (
     "Each norm keeps the scale that it has on this text: then the residual stream is a sum of all that was written to "
-    "it, and the score a sum over pairs. A pair is one part that wrote into the query, and one that wrote into the key."
+    "it, and the score a sum over pairs: one part that wrote into the query times one that wrote into the key, which "
+    "gives the colour. L3 H2 is layer 3, head 2."
 )
 HELD_LOGIT = (
     "Each norm keeps the scale that it has on this text. Direct alone is counted: what later layers read of a part and "
@@ -74,14 +76,9 @@ def pair(*, score: float, strongest: float, of_query: str, of_key: str, query: N
     of_query, of_key: names of writers; query, key: where they wrote.
     """
     return (
-        f"Of the score {signed(score)}, {signed(strongest)} comes from one pair: what {of_query} wrote at "
-        f"{_at(query)} meets what {of_key} wrote at {_at(key)}."
+        f"One pair gives {signed(strongest)} to the score of {signed(score)}: what {of_query} wrote at {named(query)} "
+        f"meets what {of_key} wrote at {named(key)}."
     )
-
-
-def _at(token: Named) -> str:
-    """Name a token, and which of its like it is."""
-    return named(token)
 
 
 def sums(*, pairs: int, total: float, score: float, cap: float | None, recorded: float) -> str:
@@ -97,7 +94,7 @@ def logit_sums(*, writers: int, total: float, logit: float) -> str:
 
 def source(*, head: int, layer: int, token: Named) -> str:
     """Head a picture of what a head read."""
-    return f"What layer {layer}, head {head} wrote at {_at(token)}, by the token that it read"
+    return f"What layer {layer}, head {head} wrote at {named(token)}, by the token that it read"
 
 
 def opens(*, layer: int, head: int, query: str, key: str) -> str:
