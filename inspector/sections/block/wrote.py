@@ -103,7 +103,7 @@ def _by_part(subject: Subject, logit: LogitWriters, parts: pd.DataFrame, call: s
         contribution=float(most["contribution"]),
     )
     where = {"part": str(most["part"]), **({} if layer is None else {"layer": layer})}
-    yield Sentence(text, ("logit", "residual stream"), (Mark("wrote-parts", where),))
+    yield Sentence(text, ("residual stream", "FFN"), (Mark("wrote-parts", where),))
     places = [
         words.NAMES[part] if pd.isna(layer) else f"{layer} {words.NAMES[part]}"
         for layer, part in zip(parts["layer"], parts["part"], strict=True)

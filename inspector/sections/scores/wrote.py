@@ -91,7 +91,9 @@ def bars(score: ScoreWriters, shown: pd.DataFrame) -> Chart:
     rows = shown[["rank", "contribution"]].assign(kind=shown["key_kind"])
     rest = score.matrix.sum() - shown["contribution"].sum()
     more = [(words.ADDED, score.added, "added")] if score.added else []
-    for name, value, kind in (*more, (words.REST, float(rest), "rest")):
+    if score.matrix.size > len(shown):
+        more.append((words.REST, float(rest), "rest"))
+    for name, value, kind in more:
         labels.append(name)
         rows.loc[len(rows)] = [len(rows), value, kind]
     return Chart(
@@ -106,7 +108,7 @@ def bars(score: ScoreWriters, shown: pd.DataFrame) -> Chart:
         x_title=words.SIDES,
         y_title=words.CONTRIBUTION,
         title=words.PAIRS,
-        height=70 + 26 * len(rows),
+        height=max(160, 70 + 26 * len(rows)),
     )
 
 

@@ -9,7 +9,7 @@ from inspector.wording.english.phrases import count_of, named
 SCORE, PREDICTION = "Who wrote a score", "Who wrote the prediction"
 WROTE = "Who wrote it"
 WAITS = "Adding up who wrote it …"
-QUERY, KEY, TOKEN, GUESS, AGAINST = "Query", "Key", "Token", "Its logit of", "Less that of"
+QUERY, KEY, TOKEN, GUESS, AGAINST = "Query", "Key", "Token", "Logit of", "Less that of"
 PAIRS, PAIRS_ALT = "The strongest pairs", "The largest pairs of writers and the sum of all others, as bars"
 CONTRIBUTION = "of the score"
 SIDES = "query's side × key's side"
@@ -82,14 +82,18 @@ def pair(*, score: float, strongest: float, of_query: str, of_key: str, query: N
 
 
 def sums(*, pairs: int, total: float, score: float, cap: float | None, recorded: float) -> str:
-    """Say that all pairs sum up to the score."""
-    capped = "" if cap is None else f", which the soft-cap {number(cap)} makes {signed(recorded)}"
-    return f"All {count_of(pairs, 'pair')} sum up to {total:.6g}; the score is {score:.6g}{capped}."
+    """Say what all pairs sum up to, beside the score."""
+    capped = "" if cap is None else f", {signed(recorded)} behind the soft-cap {number(cap)}"
+    return f"{count_of(pairs, 'pair')}: sum {_six(total)}, score {_six(score)}{capped}"
 
 
 def logit_sums(*, writers: int, total: float, logit: float) -> str:
-    """Say that all writers sum up to the logit."""
-    return f"All {count_of(writers, 'writer')} sum up to {total:.6g}; the model's head gives {logit:.6g}."
+    """Say what all writers sum up to, beside what the model's head gives."""
+    return f"{count_of(writers, 'writer')}: sum {_six(total)}, model {_six(logit)}"
+
+
+def _six(value: float) -> str:
+    return f"{value:.6g}".replace("-", "−")
 
 
 def source(*, head: int, layer: int, token: Named) -> str:
