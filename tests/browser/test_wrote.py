@@ -1,4 +1,4 @@
-"""From a cell to who wrote it, from head to head down to a token, and back by the browser."""
+"""The way from a cell to who wrote it, from head to head down to a token, and back by the browser."""
 
 from __future__ import annotations
 
