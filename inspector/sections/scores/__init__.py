@@ -13,6 +13,7 @@ from inspector.sections.scores import (
     theory,
     two_texts,
     weightings,
+    wrote,
 )
 from inspector.wording import scores as words
 
@@ -21,6 +22,7 @@ PAGE = Sections(
     (
         one.SECTION,
         every.SECTION,
+        wrote.SECTION,
         Group(
             "scores_further",
             words.FURTHER,
