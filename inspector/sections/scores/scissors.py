@@ -60,7 +60,7 @@ def _answer(
     writer: str,
     reader: str,
     norms: str,
-    kept: str,
+    cuts: str,
 ) -> Iterator[Block]:
     from inspector import patching
 
@@ -78,13 +78,13 @@ def _answer(
     score = _score(subject, uncut, one)
     if score:
         yield Paragraph(score)
-    cuts = [line for line in kept.split(";") if line]
-    chosen = ";".join(dict.fromkeys([*cuts, notation]))
-    more = [Choice("keep-cut", words.KEEP, {"kept": chosen})] if notation not in cuts and len(cuts) < MOST else []
-    yield Choices((*more, *([Choice("forget-cuts", words.EMPTY, {"kept": None})] if cuts else [])))
+    lines = [line for line in cuts.split(";") if line]
+    chosen = ";".join(dict.fromkeys([*lines, notation]))
+    more = [Choice("keep-cut", words.KEEP, {"cuts": chosen})] if notation not in lines and len(lines) < MOST else []
+    yield Choices((*more, *([Choice("forget-cuts", words.EMPTY, {"cuts": None})] if lines else [])))
     code = _code(subject, answer, against)
-    if cuts:
-        yield from _kept(subject, uncut, cuts, code)
+    if lines:
+        yield from _kept(subject, uncut, lines, code)
     yield replace(EACH, answer=partial(_each, uncut=uncut, asked=(answer, against), code=code))
     yield Note(words.SCISSORS_NOTE)
 
@@ -313,7 +313,7 @@ def _readers(subject: Subject) -> Mapping[str, str]:
 WRITER = Named("writer", words.WRITER, _writers, _first_writer, width=180)
 READER = Named("reader", words.READER, _readers, lambda subject: "logit", width=260)
 NORMS = Option("norms", words.NORMS, lambda subject: words.LIVE, look="list", width=140)
-KEPT = ClickedWords("kept", words.KEPT, r"[a-z0-9 .,;>-]{0,2000}")
+KEPT = ClickedWords("cuts", words.KEPT, r"[a-z0-9 .,;>-]{0,2000}")
 EACH = Section("each-head-cut", words.EACH, _each, long=True)
 SECTION = Section(
     "scissors",

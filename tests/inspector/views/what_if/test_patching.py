@@ -56,20 +56,20 @@ def test_a_cut_stands_beside_its_promise_and_is_kept(shipped: Callable[[str], Lo
     assert number(abs(row["effect"])) == number(abs(row["promise"]))
     assert f"by {number(abs(row['effect']))}; the split promised" in sentence(app)
     pressed(app, "keep-cut")
-    assert app.session_state["link.held"]["kept"] == "head 2.1 -> logit, norms held"
+    assert app.session_state["link.held"]["cuts"] == "head 2.1 -> logit, norms held"
     assert "Cuts that you kept" in said(app)
     pressed(app, "forget-cuts")
-    assert "kept" not in app.session_state["link.held"]
+    assert "cuts" not in app.session_state["link.held"]
 
 
 def test_a_link_restores_kept_cuts_and_refuses_what_is_none() -> None:
-    app = opened("What if", model="mini-gpt", text=TEXT, part="Scissors", kept="head 0.1 -> zero;ffn 1 -> logit")
+    app = opened("What if", model="mini-gpt", text=TEXT, part="Scissors", cuts="head 0.1 -> zero;ffn 1 -> logit")
     assert not app.exception
     assert "Cuts that you kept" in said(app)
-    app = opened("What if", model="mini-gpt", text=TEXT, part="Scissors", kept="head 9.1 -> zero")
+    app = opened("What if", model="mini-gpt", text=TEXT, part="Scissors", cuts="head 9.1 -> zero")
     assert not app.exception
     assert "Layer 9 of the decoder has no attention." in said(app)
-    app = opened("What if", model="mini-gpt", text=TEXT, part="Scissors", kept="cut it all")
+    app = opened("What if", model="mini-gpt", text=TEXT, part="Scissors", cuts="cut it all")
     assert "is no cut; write one like" in said(app)
 
 
