@@ -16,6 +16,7 @@ from inspector.plots import attention as draw_attention
 from inspector.plots import flow as draw_flow
 from inspector.plots import theme
 from inspector.views.attention import downloads, head_choice, quantities
+from inspector.views.components.clicks import is_drawn
 from inspector.views.components.head import Choice, Pan, Step, head
 from inspector.views.figures import chart
 from inspector.views.shell import controls, link, map_words, overview, problems, session, site_words
@@ -109,7 +110,7 @@ def draw(
             view=view,
             marked=marked(seen, named),
             picked=marked(seen, chosen),
-        ).to_bytes()
+        ).to_bytes(at_hand=any(is_drawn(key, view, (place, number)) for key in ("head-view", "grid-view")))
     except ValueError as error:  # more heads in colours than fit, or a model that is not at hand
         problems.show(str(error))
         return lambda: None
