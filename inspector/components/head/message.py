@@ -288,7 +288,7 @@ class HeadMessage:
 MOST_BYTES = 4 * 2**20
 """Bytes of the maps of all heads, at most, for a file or a page that holds them all."""
 ALONE = ("layer", "head", "title", "vmax")
-"""The entries of a message's header that differ from head to head in a view."""
+"""What of a message, and of its header, differs from head to head in a view."""
 _CHOSEN = ("view", "chosen", "options", "marked", "picked")
 """The entries that differ by what the reader chose, or by the page's sentence."""
 
@@ -301,8 +301,7 @@ def every(messages: Iterable[HeadMessage]) -> bytes:
     """
     heads, numbers, view = [], [], ""
     for message in messages:
-        header = message.header
-        heads.append({name: header[name] for name in ALONE})
+        heads.append({name: getattr(message, name) for name in ALONE})
         numbers.append(message.numbers)
         view = message.view
     return pack({"view": view, "heads": heads}, np.stack(numbers))
@@ -319,8 +318,7 @@ def listed(places: Iterable[tuple[int, int]], *, view: str, path: str) -> bytes:
 
 def alone(message: HeadMessage) -> bytes:
     """Pack the numbers of a head, and what of its message's header is the head's alone."""
-    header = message.header
-    return pack({name: header[name] for name in ALONE}, message.numbers)
+    return pack({name: getattr(message, name) for name in ALONE}, message.numbers)
 
 
 def _numbered(labels: Sequence[str]) -> list[str]:
