@@ -1,4 +1,4 @@
-"""What random weights give: shares of attention that one key gets by chance, and norms as they were drawn.
+"""Signs of random weights: shares of attention that one key gets by chance, and norms as they were drawn.
 
 A query that sees three keys gives each about a third, whether a model was trained or not. `largest_share` is how much a
 single key gets where no training chose it. tests/benchmarks/chance.py measures the table and prints it: for each head
