@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from inspector import maps, row_statistics
 from inspector.components.head import MOST_BYTES, HeadMessage, every
-from inspector.views.attention import open_head
+from inspector.views.attention import open_head, sink_column
 from inspector.views.components.heads import heads
 from inspector.views.shell import caching
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def view(trace: Trace, shown: maps.Arrangement, *, sites: Sequence[AttentionSite], scale: Scale) -> str:
-    """Name what is shown of the weights of a stream; "" where its maps are too many bytes to send them all."""
+    """Name what is shown of the weights of a stream; "" where its maps are too many bytes, or of several widths."""
+    if sink_column.mixed(trace, sites):
+        return ""
     cells = len(shown.queries.members) * len(shown.keys.members) * sum(site.heads for site in sites)
     return "" if shown.is_long or 4 * cells > MOST_BYTES else f"{hash((trace.key, sites[0].stream, shown, scale)):x}"
 
@@ -35,10 +37,13 @@ def draw(trace: Trace, shown: maps.Arrangement, *, sites: Sequence[AttentionSite
                 weights = maps.weights(
                     trace, shown, layer=layer, head=head, stream=stream, call=call, on_block=on_block
                 )
+                keys, beside = shown.keys.labels, sink_column.of_head(trace, shown, site=site, head=head)
+                if beside is not None:
+                    keys, weights = beside.named(keys), beside.behind(weights)
                 yield HeadMessage(
                     weights,
                     queries=shown.queries.labels,
-                    keys=shown.keys.labels,
+                    keys=keys,
                     layer=row,
                     head=head,
                     title=open_head.title(trace, site, head),
