@@ -11,7 +11,7 @@ from weakref import ref
 
 from inspector import maps, row_statistics
 from inspector.components.head import MOST_BYTES, HeadMessage, alone, every, listed
-from inspector.views.attention import open_head
+from inspector.views.attention import open_head, sink_column
 from inspector.views.components.heads import heads
 from inspector.views.server import maps as served
 from inspector.views.shell import caching
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 
 def view(trace: Trace, shown: maps.Arrangement, *, sites: Sequence[AttentionSite], scale: Scale) -> str:
-    """Name what is shown of the weights of a stream; "" for a long text, of whose maps the page shows a window."""
-    return "" if shown.is_long else f"{hash((trace.key, sites[0].stream, shown, scale)):x}"
+    """Name what is shown of the weights of a stream; "" for windows of a long text, and maps of several widths."""
+    apart = shown.is_long or sink_column.mixed(trace, sites)
+    return "" if apart else f"{hash((trace.key, sites[0].stream, shown, scale)):x}"
 
 
 def draw(trace: Trace, shown: maps.Arrangement, *, sites: Sequence[AttentionSite], scale: Scale, view: str) -> None:
@@ -55,10 +56,13 @@ def _message(
     statistics = row_statistics.reader(trace.record_of(layer, stream, call=call), shown)
     on_block = None if statistics is None else statistics.see
     weights = maps.weights(trace, shown, layer=layer, head=head, stream=stream, call=call, on_block=on_block)
+    keys, beside = shown.keys.labels, sink_column.of_head(trace, shown, site=site, head=head)
+    if beside is not None:
+        keys, weights = beside.named(keys), beside.behind(weights)
     return HeadMessage(
         weights,
         queries=shown.queries.labels,
-        keys=shown.keys.labels,
+        keys=keys,
         layer=row,
         head=head,
         title=open_head.title(trace, site, head),

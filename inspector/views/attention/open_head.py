@@ -15,7 +15,7 @@ from inspector.components.head import ColouredHead, HeadMessage, HeadOptions, Se
 from inspector.plots import attention as draw_attention
 from inspector.plots import flow as draw_flow
 from inspector.plots import theme
-from inspector.views.attention import downloads, head_choice, quantities
+from inspector.views.attention import downloads, head_choice, quantities, sink_column
 from inspector.views.components.clicks import is_drawn
 from inspector.views.components.head import Choice, Pan, Step, head
 from inspector.views.figures import chart
@@ -83,30 +83,38 @@ def draw(
         each = [maps.rows(shown, read, queries=down)[1] for read in readers]
         mean: Array = each[0] if len(each) == 1 else np.stack(each).mean(axis=0, dtype=np.float64).astype(np.float32)
         values = mean[:, across]
+        drawn_sink = sink_column.of_head(trace, seen, site=site, head=number) if weights and not which.name else None
+        keys, drawn, ordinals = seen.keys.labels, values, (shown.queries.ordinals[down], shown.keys.ordinals[across])
+        of_texts = segments(trace, seen, stream=stream)
+        if drawn_sink is not None:
+            keys, drawn, ordinals = drawn_sink.named(keys), drawn_sink.behind(values), (ordinals[0], (*ordinals[1], 0))
+            of_texts = drawn_sink.segmented(of_texts)
         data = HeadMessage(
-            np.where(np.isneginf(values), np.float32(np.nan), values),
+            np.where(np.isneginf(drawn), np.float32(np.nan), drawn),
             queries=seen.queries.labels,
-            keys=seen.keys.labels,
+            keys=keys,
             layer=place,
             head=number,
             title=which.name or title(trace, site, number),
             scale=scale,
             chosen=rows,
             first=(down.start or 0, across.start or 0),
-            vmax=top([of_head[:, across] for of_head in each] if which.in_colours else [values]),
+            vmax=top([of_head[:, across] for of_head in each] if which.in_colours else [drawn]),
             diverging=kind.signed,
             quantity=f"mean {kind.quantity}" if which.name else kind.quantity,
             rows=None if statistics is None else statistics.result(),
-            segments=segments(trace, seen, stream=stream),
+            segments=of_texts,
             options=options,
             parts=[
                 ColouredHead(f"head {head}", of_head[:, across])
                 for (_, head), of_head in zip(which.places, each, strict=True)
                 if which.in_colours
             ],
-            whole=_whole(trace, shown, which, stream=stream) if shown.is_long else None,
+            whole=_whole(trace, shown, which, stream=stream, beside=len(keys) - values.shape[1])
+            if shown.is_long
+            else None,
             compact=True,
-            ordinals=(shown.queries.ordinals[down], shown.keys.ordinals[across]) if shown.is_long else None,
+            ordinals=ordinals if shown.is_long else None,
             view=view,
             marked=marked(seen, named),
             picked=marked(seen, chosen),
@@ -127,7 +135,7 @@ def draw(
         if shown.is_long:
             st.caption(in_words(shown, window))
         if weights:
-            st.caption(map_words.what_is_drawn(trace, shown, mean, site=site))
+            st.caption(map_words.what_is_drawn(trace, shown, mean, site=site, sink=drawn_sink is not None))
         else:
             st.caption(quantities.caption(kind, trace, values, site=site))
         with files:
@@ -135,6 +143,7 @@ def draw(
                 trace,
                 seen,
                 values,
+                sink=drawn_sink,
                 whole=shown,
                 site=site,
                 head=number,
@@ -193,11 +202,13 @@ def segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> Segments |
     return Segments(queries, keys)
 
 
-def _whole(trace: Trace, shown: maps.Arrangement, which: head_choice.WhichHeads, *, stream: str) -> WholeMap:
-    """The small picture beside a window; of several heads the brightest of each cell."""
+def _whole(
+    trace: Trace, shown: maps.Arrangement, which: head_choice.WhichHeads, *, stream: str, beside: int
+) -> WholeMap:
+    """The small picture beside a window; of several heads the brightest of each cell. beside: columns of no key."""
     pictures, _ = overview.thumbnails(trace, shown, stream=stream)
     picture = np.max([pictures[place] for place in which.places], axis=0)
-    return WholeMap(len(shown.queries.members), len(shown.keys.members), picture)
+    return WholeMap(len(shown.queries.members), len(shown.keys.members) + beside, picture)
 
 
 def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, site: AttentionSite, number: int) -> None:

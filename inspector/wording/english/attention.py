@@ -94,6 +94,7 @@ CONFIDENCE_ABOUT = "Largest weight of a row, mean over queries, the end token le
 CLS_ABOUT = "Weight on [CLS], mean over queries (Clark et al. 2019)"
 SEP_ABOUT = "Weight on [SEP], mean over queries (Clark et al. 2019)"
 MORE = "More: how the grid is read, and what every head does in numbers"
+SINK = "(sink)"  # the name of a column, in no tokenizer's words
 BECAME = "How these heads became what they are"
 
 

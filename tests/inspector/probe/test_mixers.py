@@ -146,6 +146,16 @@ def test_a_mixer_by_channel_shows_one_channel_and_an_average(tmp_path: Path) -> 
     np.testing.assert_array_equal(trace.attention(layer=0, head=mixer.sampled[1], kind="selective scan"), sampled[1])
 
 
+@pytest.mark.parametrize(("name", "tokens"), [("qwen3_next", 150), ("qwen3_next", 600), ("jamba", 70)])
+def test_what_is_drawn_is_held_on_the_way(name: str, tokens: int, tmp_path: Path) -> None:
+    mixer = recorded(loaded_family(name, tmp_path), tokens).mixer(layer=0)
+    drawn = replace(mixer)
+    picture = drawn.averaged(side=20) if mixer.site.by_channel else drawn.pooled(side=20)
+    assert picture.any()
+    assert ("difference" in vars(drawn)) == (tokens <= 512)  # else a check of a part takes less
+    assert drawn.difference == mixer.difference > 0
+
+
 def test_exactness_counts_the_layers_with_maps(hybrid: LoadedModel) -> None:
     trace = record(hybrid, TEXTS[1])
     checked = exactness.check(trace, expected_layers=hybrid.layers)
