@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         training,
         vocabularies,
         wording,
+        writers,
     )
     from inspector.costs import decoding as decoding_costs
     from inspector.export import report, show

@@ -34,7 +34,8 @@ class Stage:
     the norm behind the sum, where there is one).
 
     beside: True where the sublayer read the stream before the sublayer ahead of it had added to it. derived: True where
-    what is added was not seen by itself, and is what the rest of the layer leaves over (a mixture of experts).
+    what is added was not seen by itself, and is what the rest of the layer leaves over (a mixture of experts). norm:
+    the norm behind the sum, None where there is none.
     """
 
     layer: int
@@ -44,6 +45,7 @@ class Stage:
     after: Floats
     beside: bool
     derived: bool
+    norm: NormRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def walk(trace: Trace, blocks: Blocks, network: nn.Module, *, stream: str, layer
     sublayers = _stages(trace, record)
     steps = [LayerStep("x", "", record.enters.shape[1:], _length(record.enters[position]))]
     state = record.enters[position].astype(np.float64)
-    for parallel in _together(sublayers):
+    for parallel in together(sublayers):
         for stage in parallel:
             steps += _branch(trace, blocks, record, stage, network, position)
         state = state + sum(stage.added[position].astype(np.float64) for stage in parallel)
@@ -240,7 +242,7 @@ def _stages(trace: Trace, layer: LayerRecord) -> list[Stage]:
         waits = number + 1 < len(parts) and parts[number + 1].beside  # the norm stands behind the last
         norm = None if waits else _norm(trace, layer, addition.part, "post")
         state = state if norm is None else norm.output.astype(np.float64)
-        stages.append(Stage(layer.layer, addition.part, before, addition.added, state, addition.beside, False))
+        stages.append(Stage(layer.layer, addition.part, before, addition.added, state, addition.beside, False, norm))
     largest = max(float(np.abs(leaves).max()), 1e-30)
     if not any(addition.part == "ffn" for addition in parts) and _norm(trace, layer, "ffn", "post") is None:
         stages.append(Stage(layer.layer, "ffn", state, leaves - state, leaves, False, True))
@@ -257,7 +259,7 @@ def _allowed(trace: Trace) -> float:
     return TOLERANCE + 4 * digits
 
 
-def _together(stages: Sequence[Stage]) -> list[list[Stage]]:
+def together(stages: Sequence[Stage]) -> list[list[Stage]]:
     """Group the sublayers that are added at once."""
     groups: list[list[Stage]] = []
     for stage in stages:

@@ -37,7 +37,7 @@ TIERS = {
     "training": ("models/training",),
     "families": (
         *("inspector/probe/test_families.py", "inspector/probe/test_spread.py"),
-        "inspector/costs/counted/test_families.py",
+        *("inspector/costs/counted/test_families.py", "inspector/writers/test_families.py"),
     ),
     "hostile": ("models/untrusted/test_hostile.py", "inspector/trace/test_hostile_traces.py"),
 }

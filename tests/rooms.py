@@ -30,7 +30,7 @@ FLOORS = (
     ("inspector/trace",),
     ("inspector/costs/counted",),
     ("inspector/probe", "inspector/costs", "inspector/normalization", "inspector/positional", "inspector/*.py"),
-    ("inspector/scores", "inspector/mixers"),
+    ("inspector/scores", "inspector/mixers", "inspector/writers"),
     ("inspector/interventions", "inspector/generating", "inspector/batches", "inspector/atlas"),
     (
         "inspector/distance",

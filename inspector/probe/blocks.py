@@ -52,7 +52,7 @@ def record_blocks(loaded: LoadedModel, trace: Trace) -> Blocks:
             attentions.append(call)
             products.attends(call)
 
-        with products, watch(see):
+        with products, watch(see, output=lambda _: products.attended()):
             hidden = forward(loaded, [ModelInputs(trace.encoding, trace.target)], padding="right")
     products.end()
     hold_to(loaded, trace, hidden[0])

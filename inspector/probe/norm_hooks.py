@@ -50,7 +50,8 @@ CHANGED = "it changes what the norm inside it gives, by a gate or the like, so w
 class WatchedForward:
     """Everything that the hooks saw in one forward. attentions: the calls of the seam, in the same run.
 
-    refused: each call of a norm that is not shown, its path and the reason.
+    refused: each call of a norm that is not shown, its path and the reason. begun: how many sublayers that mix tokens
+    began, those inside another left out.
     """
 
     attentions: list[AttentionCall]
@@ -61,6 +62,7 @@ class WatchedForward:
     refused: list[tuple[str, str]] = field(default_factory=list)
     inside: list[LayerCall] = field(default_factory=list)
     sublayers: list[str] = field(default_factory=list)
+    begun: int = 0
     _copied: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     @property
@@ -234,6 +236,7 @@ class _SublayerHook:
             return
         if self.kind == "mixer" and "mixer" not in seen.sublayers and seen.inside:
             seen.mixers.append(MixerCall(seen.inside[-1], len(seen.norms), len(seen.attentions)))
+        seen.begun += not seen.sublayers
         seen.sublayers.append(self.kind)
 
     def leaves(self, module: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
@@ -332,8 +335,9 @@ def _held(norm: NormParameters, x: Tensor, gate: Tensor | None, out: Tensor) -> 
 
 def _held_block(norm: NormParameters, x: Tensor, gate: Tensor | None, out: Tensor) -> tuple[float, bool]:
     digits = torch.finfo(out.dtype).eps
-    wide, gate = x.float(), None if gate is None else gate.float()
-    gamma, beta = norm.gamma.float(), norm.beta.float()
+    exact = torch.float64 if out.dtype == torch.float64 else torch.float32
+    wide, gate = x.to(exact), None if gate is None else gate.to(exact)
+    gamma, beta = norm.gamma.to(exact), norm.beta.to(exact)
     made = normalise(
         wide,
         gamma,
@@ -347,7 +351,7 @@ def _held_block(norm: NormParameters, x: Tensor, gate: Tensor | None, out: Tenso
     )
     if made.dtype == out.dtype and torch.equal(made, out):  # as a rule, and then the bound need not be computed
         return 0.0, True
-    difference = (made - out.float()).abs().amax(dim=-1)
+    difference = (made - out.to(exact)).abs().amax(dim=-1)
     if gate is not None:
         allowed = 64 * digits * made.abs().amax(dim=-1).clamp(min=1e-3)
     else:

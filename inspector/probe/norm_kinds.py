@@ -120,7 +120,7 @@ def _parameter(module: nn.Module, *names: str) -> Tensor | None:
 def _infer(module: nn.Module, width: int, gated: bool) -> NormParameters | None:
     """Give the module a few vectors, large ones and some so small that epsilon tells, and see what it makes of them."""
     with with_weights(module):
-        module = _in_float32(module)
+        kept, module = module, _in_float32(module)
     weight, bias = _parameter(module, "gamma", "weight"), _parameter(module, "beta", "bias")
     if any(parameter is not None and parameter.shape != (width,) for parameter in (weight, bias)):
         return None
@@ -158,8 +158,8 @@ def _infer(module: nn.Module, width: int, gated: bool) -> NormParameters | None:
                     if torch.allclose(answer, made, atol=_TOLERANCE, rtol=_TOLERANCE):
                         return NormParameters(
                             kind,
-                            gamma.clone(),
-                            beta.clone(),
+                            _as_kept(kept, gamma, "gamma", "weight", plus=int(plus_one)),
+                            _as_kept(kept, beta, "beta", "bias"),
                             epsilon,
                             features_first,
                             learned,
@@ -169,6 +169,12 @@ def _infer(module: nn.Module, width: int, gated: bool) -> NormParameters | None:
                             running=running if kind == "batch" else None,
                         )
     return None
+
+
+def _as_kept(module: nn.Module, parameter: Tensor, *names: str, plus: int = 0) -> Tensor:
+    """Copy a parameter; in float64 where the module keeps it so, plus 0 or 1."""
+    kept = _parameter(module, *names)
+    return parameter.clone() if kept is None or kept.dtype != torch.float64 else kept.cpu() + plus
 
 
 def _running(module: nn.Module, width: int) -> Tensor | None:

@@ -21,6 +21,7 @@ from inspector.probe.norm_places import LayerCall
 from inspector.probe.residual_sums import ADDS, place
 from inspector.trace.blocks import ACTIVATIONS, Matrix, Part
 from models.attention import AttentionCall
+from models.huggingface.eager_output import SeenSoftmax
 
 _KEEPS = frozenset(
     (
@@ -84,6 +85,7 @@ class Products(TorchFunctionMode):
         self._marks: dict[int, frozenset[int]] = {}
         self._held: list[Tensor] = []
         self._projects: Part | None = None  # of an attention whose output no product has taken yet
+        self._attending = False
 
     def attends(self, call: AttentionCall) -> None:
         """Note an attention call: which products made its queries, keys and values."""
@@ -93,6 +95,11 @@ class Products(TorchFunctionMode):
                 (number,) = marks
                 self.products[number].roles.append(role)
         self._projects = "cross" if call.stream == "cross" else "attention"
+        self._attending = not isinstance(call.function, SeenSoftmax)
+
+    def attended(self) -> None:
+        """Note that the attention call gave its output: its function's own products are no layer's."""
+        self._attending = False
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -102,13 +109,13 @@ class Products(TorchFunctionMode):
         if func is torch.nn.functional.embedding and not self.embedding:
             self.embedding = self._name(args[1] if len(args) > 1 else named.get("weight")) or ""
         running = self._seen.running
-        if running is None:
+        if running is None or self._attending:
             return func(*args, **named)
         if self._call is not running:
             self._begin(running)
-        if func in _PRODUCTS:
+        if func in PRODUCTS:
             out = func(*args, **named)
-            x, weight, bias, flipped = _PRODUCTS[func](*args, **named)
+            x, weight, bias, flipped = PRODUCTS[func](*args, **named)
             self._multiplied(x, weight, bias, flipped, out)
             return out
         name = getattr(func, "__name__", "")
@@ -254,7 +261,7 @@ def _einsum(equation: Any, *operands: Any) -> tuple[Any, Any, Any, bool]:
     return equation, None, None, False
 
 
-_PRODUCTS: dict[Any, Callable[..., tuple[Tensor, Any, Any, bool]]] = {
+PRODUCTS: dict[Any, Callable[..., tuple[Tensor, Any, Any, bool]]] = {
     torch.einsum: _einsum,
     torch.matmul: _matmul,
     torch.Tensor.matmul: _matmul,
@@ -282,8 +289,8 @@ class LastProduct(TorchFunctionMode):
     ) -> Any:
         """Call the function, and keep what it multiplied."""
         out = func(*args, **(kwargs or {}))
-        if func in _PRODUCTS:
-            x, weight, bias, flipped = _PRODUCTS[func](*args, **(kwargs or {}))
+        if func in PRODUCTS:
+            x, weight, bias, flipped = PRODUCTS[func](*args, **(kwargs or {}))
             name = self._names.get(key(weight)) if isinstance(weight, Tensor) else None
             if name is not None:
                 bias = self._names.get(key(bias)) if isinstance(bias, Tensor) else None
