@@ -120,7 +120,7 @@ SOFTMAX_ALONE = (
     "maps are on the page Attention."
 )
 ROUNDING = 1e-4  # of sums that are 1
-CHANNEL = "Channel"
+CHANNEL, CHANNELS = "Channel", "channels"
 MIXES_BY = "Mixes by"
 FURTHER = "What is further down compares shares: choose softmax attention in two panels to see it."
 WHY, NOT_REBUILT = "Why this weight", "Not rebuilt"
