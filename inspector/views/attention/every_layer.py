@@ -129,6 +129,7 @@ def draw(
             selected=selected,
             named=None if named is None else (rows[named[0]], named[1]),
             widths=[site.tiles for site in sites],
+            joined={at: words.CHANNELS for at, site in enumerate(sites) if _by_channel(site)},
         )
 
     with st.container(gap=None):  # a bar while they are drawn leaves no gap behind
@@ -236,6 +237,10 @@ def _widened(
     for row, of_heads in zip(rows, numbers, strict=True):
         table[row][: len(of_heads)] = of_heads
     return table
+
+
+def _by_channel(site: AttentionSite | MixerSite) -> bool:
+    return isinstance(site, MixerSite) and site.by_channel
 
 
 def _name(site: AttentionSite | MixerSite) -> str:

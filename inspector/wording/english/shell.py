@@ -46,7 +46,7 @@ NORMS_AS_DRAWN = (
 TABLE_AS_CSV = "Table as CSV"
 ROWS_OF_A_DECODER = "A row is named by the token read and the token predicted (→)."
 KEYS_OF_THE_SOURCE = "Keys and values are the source text."
-SINK_COLUMN = "The last column, sink, has that part: with it each whole row sums to 1."
+SINK_COLUMN = "The last column, (sink), has that part: with it each whole row sums to 1."
 ROWS_SUM_TO_ONE = "Each row sums to 1."
 MERGED = "To a word: the sum over its pieces; from a word: the mean (Clark et al. 2019, 4.1)."
 

@@ -83,7 +83,7 @@ def test_a_decay_of_thousands_overflows_nowhere() -> None:
 
 
 def test_numbers_next_to_zero_are_zero_for_no_one_else() -> None:
-    """What reads a map block by block computes between the blocks, with all numbers that float64 has."""
+    """Between the blocks of a map its reader computes, with all numbers that float64 has."""
     tiny = torch.tensor([1e-310], dtype=torch.float64)
     for _ in drawn(200).blocks(queries=slice(0, 200)):
         assert float((tiny * 2)[0]) > 0

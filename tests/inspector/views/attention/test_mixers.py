@@ -78,6 +78,9 @@ def test_the_grid_has_all_layers_in_one_order(folder: Path) -> None:
     grid, cells = messages(app, "grid")[0]
     assert grid["names"] == ["layer 0 (delta)", "layer 1 (softmax)"]
     assert grid["widths"] == [4, 4]
+    assert "joined" not in grid
+    of_channels, _ = messages(opened(folder / MAMBA), "grid")[0]
+    assert of_channels["joined"] == {"0": "channels", "1": "channels"}  # whose pictures are of no head
     trace = recorded(folder / "qwen3_next")
     size = len(trace.tokens)
     pictures = cells.reshape(2, 4, size, size).astype(float) / 127.5 - 1
@@ -250,8 +253,8 @@ def test_why_rebuilds_the_cell_that_is_chosen(folder: Path, name: str) -> None:
     words = said(app)
     assert f"Rebuilt: {cell.rebuilt:.7g}; in the map: {cell.weight:.7g}" in words
     assert "Not rebuilt" not in words
-    steps = next(frame.value for frame in app.dataframe if "gives" in frame.value)
-    assert_close(steps["gives"].to_numpy(), [step.value for step in cell.steps], relative=1e-9)
+    (steps,) = (table.value for table in app.table if "gives" in table.value)
+    assert steps["gives"].tolist() == [f"{step.value:.6g}" for step in cell.steps]
     assert ("Erased by" in words) == cell.site.kind.endswith(("delta rule", "delta attention"))
     ahead = opened(folder / name, layer="0", head="1", mixer=kind, why="true", query="1", key="3")
     assert "still to come" in said(ahead)
