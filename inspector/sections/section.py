@@ -302,11 +302,11 @@ class Quote:
 
 @dataclass(frozen=True)
 class Choice:
-    """A button that chooses. chosen: by the ids of picks; a choice of nothing is words alone."""
+    """A button that chooses. chosen: by the ids of picks, None for a default; a choice of nothing is words alone."""
 
     id: str
     label: str
-    chosen: Mapping[str, int] = field(default_factory=dict)
+    chosen: Mapping[str, int | str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -182,6 +182,9 @@ def _one_of(pick: Option, options: Mapping[str, str], *, default: str) -> str:
 def assign(chosen: Mapping[str, link.Value | None]) -> None:
     """Choose before the run that follows a click, by the ids of picks; None goes back to the default."""
     for id, value in chosen.items():
+        if id == "stream":  # a bar, which a widget holds
+            st.session_state[id] = value
+            continue
         link.assign(id, value)
         if value is None:
             st.session_state.setdefault(_RESET, set()).add(id)

@@ -85,13 +85,15 @@ class Around:
 
     chosen: what is chosen there, by the ids of choices, which are not drawn again. within: tells a part's places apart.
     top: places of its sentence, of texts that are typed and of other choices, for a part that goes on with its section;
-    None where a section has its own. below: what is chosen in the parts that are drawn.
+    None where a section has its own. below: what is chosen in the parts that are drawn. follow: takes what a button
+    chooses, by the ids of choices.
     """
 
     chosen: Mapping[str, Any] = field(default_factory=dict)
     within: Hashable = ()
     top: Top | None = None
     below: dict[str, Any] = field(default_factory=dict)
+    follow: Callable[[Mapping[str, Any]], None] = assign
 
 
 def show_page(
@@ -132,6 +134,13 @@ def host(section: Section, subject: Subject) -> None:
     """Draw a section on a page of another kind, whose bar has chosen it, and the choice of its stream."""
     subject = replace(_on_page(subject), stream=controls.stream(subject.trace.streams))
     show(section, subject, Around())
+
+
+def inside(
+    section: Section, subject: Subject, chosen: Mapping[str, Any], *, follow: Callable[[Mapping[str, Any]], None]
+) -> None:
+    """Draw a section within a board that makes all its choices. follow: takes what a button of the section chooses."""
+    _show(section, _on_page(subject), Around(chosen, follow=follow))
 
 
 def _on_page(subject: Subject) -> Subject:
@@ -213,7 +222,9 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
     if steps is not None:
         _play(section, subject, steps, within=around.within)
         return known
-    inner = Around(known, (section.id, *chosen.values()), top._replace(choices=top.onward))
+    inner = replace(
+        around, chosen=known, within=(section.id, *chosen.values()), top=top._replace(choices=top.onward), below={}
+    )
     try:
         subject = replace(subject, beside=_beside(subject)) if section.compares else subject
         for block in _awaited(section, section.blocks(subject, **chosen)):
@@ -360,7 +371,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
             with st.container(horizontal=True):
                 for choice in block.choices:
                     if choice.chosen:
-                        st.button(choice.label, key=choice.id, on_click=assign, args=(choice.chosen,))
+                        st.button(choice.label, key=choice.id, on_click=around.follow, args=(choice.chosen,))
                     else:
                         st.markdown(choice.label, width="content")
         case Files():

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from inspector.wording.english import tokens as tokens
     from inspector.wording.english import training as training
     from inspector.wording.english import what_if as what_if
+    from inspector.wording.english import writers as writers
 
 FOLDERS = {"en": "english", "zh": "chinese"}
 LANGUAGE = "en"

@@ -21,6 +21,8 @@ from inspector.writers.residual import Floats, Inside, Writer, look_inside
 from models import LoadedModel
 from models.tokenizers import token_id
 
+SPACES = ("\u0120", "\u2581")  # marks of a space before a token, of byte-level and of SentencePiece vocabularies
+
 
 @dataclass(frozen=True, eq=False)
 class LogitWriters:
@@ -48,6 +50,11 @@ class LogitWriters:
         rows = residual.table(self.writers).assign(contribution=self.contributions)
         order = np.argsort(-np.abs(self.contributions), kind="stable")
         return rows.iloc[order].reset_index(drop=True)
+
+    def sources(self) -> pd.DataFrame:
+        """Split the opened head by the token that it read: source and contribution, a row a token."""
+        rows = residual.table(self.writers).assign(contribution=self.contributions)
+        return rows.dropna(subset="source")[["source", "contribution"]].reset_index(drop=True)
 
     def by_part(self) -> pd.DataFrame:
         """Sum over the heads of each layer, a row per stream, layer and part, in the order in which they write.
@@ -111,9 +118,12 @@ def of_logit(
 
 
 def _id(loaded: LoadedModel, token: int | str) -> int:
+    """Find a token's id by its name, which may leave out the mark of the space before it."""
     if isinstance(token, int):
         return token
-    number = token_id(loaded.tokenizer, token)
+    bare = token.lstrip()
+    names = (token, *(f"{mark}{bare}" for mark in SPACES), bare)
+    number = next((found for name in names if name and (found := token_id(loaded.tokenizer, name)) is not None), None)
     if number is None:
         raise ValueError(f"{token!a} is no token of {loaded.card.id}; give it as its tokenizer cuts it, or its id")
     return number

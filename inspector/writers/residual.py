@@ -211,12 +211,14 @@ def entered(
     Raises ValueError where it is neither; what: what is given, in words.
     """
     total = state.vectors.sum(axis=0)
-    if inside.same(total, given):
-        return state
+    ways = [state]
     for norm in norms:
-        taken, made = norm.input[position].astype(np.float64), norm.output[position].astype(np.float64)
-        if inside.same(made, given) and inside.same(total, taken):
-            return state.through(norm, position, stream=state.writers[0].stream)
+        if inside.same(total, norm.input[position].astype(np.float64)):
+            ways.append(state.through(norm, position, stream=state.writers[0].stream))
+    if given.shape == total.shape:
+        nearest = min(ways, key=lambda way: float(np.abs(way.vectors.sum(axis=0) - given).max()))
+        if inside.same(nearest.vectors.sum(axis=0), given):
+            return nearest
     raise ValueError(
         f"{what} at token {position} of {inside.trace.model} is neither the residual stream nor its norm, so who wrote "
         "it cannot be told"

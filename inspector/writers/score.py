@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import torch
 from torch import Tensor
 
 from inspector import block, explain
@@ -30,9 +31,9 @@ class ScoreWriters:
     """One score as a sum over pairs of writers.
 
     queries, keys: who wrote each side, in the order of `matrix` [N, M], which holds what each pair gives, scale inside.
-    added: what the function adds beside q . k: a bias for the distance, a sigmoid's -ln n. before: the score that the
-    pairs and `added` sum up to, computed from the recorded query and key. recorded: the softmax's input in the map;
-    where there is a soft-cap `cap`, it is `before` behind the cap. norms: how many norms were held.
+    added: what the function adds beside q . k: a bias for the distance, a sigmoid's -ln n, less the row's largest
+    score. before: the score that the pairs and `added` sum up to, computed from the recorded query and key. recorded:
+    the softmax's input in the map; where there is a soft-cap `cap`, it is `before` behind the cap.
     """
 
     layer: int
@@ -54,16 +55,25 @@ class ScoreWriters:
         """The sum over all pairs, and of what the function adds."""
         return float(self.matrix.sum() + self.added)
 
-    def pairs(self) -> pd.DataFrame:
-        """List all pairs, the largest first: columns query_ and key_ with each of `residual.table`, contribution."""
-        order = np.argsort(-np.abs(self.matrix), axis=None, kind="stable")
+    def pairs(self, *, most: int | None = None) -> pd.DataFrame:
+        """List the pairs, the largest first: rank, query_ and key_ with each of `residual.table`, contribution.
+
+        most: how many; None for all.
+        """
+        order = np.argsort(-np.abs(self.matrix), axis=None, kind="stable")[:most]
         of_query, of_key = np.unravel_index(order, self.matrix.shape)
         sides = (("query", self.queries, of_query), ("key", self.keys, of_key))
         tables = [
-            residual.table(writers).iloc[places].reset_index(drop=True).add_prefix(f"{name}_")
+            residual.table([writers[place] for place in places]).add_prefix(f"{name}_")
             for name, writers, places in sides
         ]
-        return pd.concat([*tables, pd.Series(self.matrix.ravel()[order], name="contribution")], axis=1)
+        contribution = pd.Series(self.matrix.ravel()[order], name="contribution")
+        return pd.concat([pd.Series(range(len(order)), name="rank"), *tables, contribution], axis=1)
+
+    def sources(self) -> pd.DataFrame:
+        """Sum the opened head's pairs by the token that it read: source and contribution, a row a token."""
+        sides = [self.side("query"), self.side("key")]
+        return pd.concat(sides).dropna(subset="source")[["source", "contribution"]].reset_index(drop=True)
 
     def side(self, role: Role) -> pd.DataFrame:
         """List the writers of one side, "query" or "key": the columns of `residual.table` and contribution.
@@ -114,12 +124,14 @@ def of_score(
     matrix = form.factor * left @ right.T
     values = {step.name: step for step in cell.steps}
     added = sum(step.operand or 0.0 for name in ("bias", "keys") if (step := values.get(name)) is not None)
+    shift = _shift(trace, cell)
+    added += shift
     cap = values["soft-cap"].operand if "soft-cap" in values else None
     before = values["scale"].value + added
     made = ScoreWriters(
         *(layer, head, query, key, site.stream, call),
         *(queries, keys, matrix, added, before),
-        recorded=float(cell.score),
+        recorded=cell.score + shift,
         cap=cap,
     )
     row = cell.row[-3]  # the scores of the query's keys
@@ -130,6 +142,28 @@ def of_score(
             f"the score is {before:.6g}: more happens to it than is followed"
         )
     return made
+
+
+def _shift(trace: Trace, cell: explain.Explanation) -> float:
+    """Compute what a function adds to all scores of a row alike, which moves no weight: less the largest (gpt-oss).
+
+    Raises ValueError where the row is rebuilt in no such way.
+    """
+    site, row = cell.site, cell.row[-3]
+    rows = slice(cell.query, cell.query + 1)
+    place = {"layer": site.layer, "head": cell.head, "stream": site.stream, "call": site.call}
+    recorded = trace.window(**place, queries=rows, keys=slice(None), kind="scores")[0]  # type: ignore[arg-type]
+    seen = np.isfinite(row) & np.isfinite(recorded)
+    apart = recorded[seen] - row[seen]
+    largest = max(float(np.abs(row[seen]).max()), 1e-30)
+    digits = torch.finfo(trace.record_of(site.layer, site.stream, call=site.call).query.dtype).eps
+    allowed = max(residual.TOLERANCE, 8 * digits if digits > 1e-5 else 0.0) * largest
+    if np.abs(apart - apart.mean()).max() > allowed:
+        raise ValueError(
+            f"the scores of {trace.model}'s {site.stream} {site.name}, head {cell.head}, are not those of its queries "
+            f"and keys: they differ by {np.abs(apart).max():.2g}, so they do not split into their writers"
+        )
+    return float(apart.mean()) if abs(apart.mean()) > allowed else 0.0
 
 
 @dataclass(frozen=True, eq=False)

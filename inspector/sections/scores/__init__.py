@@ -1,7 +1,18 @@
 """The page Scores: q . k before the softmax, what the scale makes of it, and what a reader asks further."""
 
 from inspector.sections.registry import Group, Sections
-from inspector.sections.scores import angles, every, functions, gradients, importance, keys, one, theory, weightings
+from inspector.sections.scores import (
+    angles,
+    every,
+    functions,
+    gradients,
+    importance,
+    keys,
+    one,
+    theory,
+    weightings,
+    wrote,
+)
 from inspector.wording import scores as words
 
 PAGE = Sections(
@@ -9,6 +20,7 @@ PAGE = Sections(
     (
         one.SECTION,
         every.SECTION,
+        wrote.SECTION,
         Group(
             "scores_further",
             words.FURTHER,

@@ -26,6 +26,7 @@ from inspector.views.attention import (
     usual,
     view_options,
     why,
+    wrote,
 )
 from inspector.views.components import proof
 from inspector.views.components.head import Choice, Step
@@ -47,7 +48,9 @@ from models import checkpoints
 from models.training import history
 
 # The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
-link.parameters("layer", "mixer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only")
+link.parameters(
+    *("layer", "mixer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only", wrote.TRAIL)
+)
 with st.container(gap=None):  # what is said while the text is read leaves no gap behind
     inspected = session.inspected(notes_weights=False, attends=False)
     place = st.container()
@@ -113,6 +116,7 @@ def explorer() -> None:
     key = link.number("key", default=None, last=len(site.keys) - 1)
     drawn = open_head.options()
     arranged = board.options(trace, measures, stream=stream)
+    wrote.keep_trail(site, number, query=pinned[-1] if pinned else None, key=key)
     link.publish()
     places = room.places()
     if isinstance(site, MixerSite):

@@ -9,7 +9,7 @@ import streamlit as st
 
 from inspector.export import python
 from inspector.text import number, signed, token_name
-from inspector.views.attention import reading
+from inspector.views.attention import reading, wrote
 from inspector.views.components import proof
 from inspector.views.components.steps import Shown, steps
 from inspector.views.figures import chart, save
@@ -78,6 +78,7 @@ def draw(
         else:
             st.caption(NOT_SEEN)
         _tables(cell, name=name)
+        wrote.draw(inspected, cell)
 
 
 def prove() -> None:

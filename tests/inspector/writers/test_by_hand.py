@@ -59,7 +59,7 @@ class ByHand:
         return self.weights[f"{name}.weight"][columns].T, self.weights[f"{name}.bias"][columns]
 
     def states(self) -> tuple[list[dict[Writer, Floats]], list[dict[Writer, Floats]], list[list[Floats]]]:
-        """What each writer wrote to each token before layer 1's attention, and in the end; and layer 1's weights."""
+        """Compute who wrote what to each token before layer 1's attention and in the end, and layer 1's weights."""
         at: list[dict[Writer, Floats]] = [
             {Writer("embedding", "decoder"): 8.0 * self.weights["embedding.token.weight"][i]} for i in self.ids
         ]

@@ -5,6 +5,7 @@ What is not told is told why, and the families of each reason are listed here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,17 +25,24 @@ from tests.rounds import in_turn
 TEXTS = ("the cat sat on the mat", "the dog sat on the log because it was tired", "it was tired")
 TARGET = "the dog sat"
 
-BY_LAYER: dict[str, str] = {}
+BY_LAYER = {
+    **dict.fromkeys(("afmoe", "bitnet", "diffllama", "t5gemma"), "no output projection"),
+    "zaya": "do not sum up to what its attention adds",
+}
 """Families whose heads are one writer a layer, with a part of the reason."""
-REFUSED: dict[str, str] = {}
+REFUSED = {
+    **dict.fromkeys(("inkling_text", "zaya"), "made of other tokens' too"),
+    "inkling2_text": "not followed|neither the residual stream nor its norm",
+    "longcat_flash": "neither the residual stream nor its norm",
+}
 """Families of whose scores some are refused, with a part of the reason; but for those that do their attention alone."""
-NO_LOGIT: dict[str, str] = {}
+NO_LOGIT = dict.fromkeys(("fsmt", "inkling2_text"), "neither the residual stream nor its norm")
 """Families whose logits are refused, with a part of the reason."""
 
 
 @dataclass
 class Told:
-    """What was told of one family: how many scores, and why others, heads and logits were not."""
+    """Results for one family: how many scores, and why others, heads and logits were not."""
 
     scores: int
     refused: set[str]
@@ -96,7 +104,7 @@ def test_writers_sum_up_or_say_why_not(family: Family, tmp_path: Path) -> None:
             continue
         alone = any(UNSEEN in reason for reason in told.refused)
         refused = REFUSED.get(family.name)
-        assert alone or all(refused is not None and refused in reason for reason in told.refused), told.refused
+        assert alone or all(refused is not None and re.search(refused, reason) for reason in told.refused), told.refused
         assert bool(told.refused) == (alone or refused is not None)
         assert bool(told.scores) or told.refused
         by_layer = BY_LAYER.get(family.name, "no output projection" if alone else None)

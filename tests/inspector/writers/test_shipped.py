@@ -33,8 +33,10 @@ def check(loaded: LoadedModel, text: str, *, layers: int) -> set[str]:
             place = {"layer": site.layer, "head": head, "stream": site.stream, "query": query, "key": key}
             score = writers.of_score(trace, loaded, **place, inside=inside)  # type: ignore[arg-type]
             assert_close(score.total, float(scores[query, key]), relative=1e-5, scale=scores[np.isfinite(scores)])
-            for table in (score.side("query"), score.pairs()):
-                assert_close(table["contribution"].sum(), score.matrix.sum(), relative=1e-9, scale=score.matrix)
+            assert_close(
+                score.side("query")["contribution"].sum(), score.matrix.sum(), relative=1e-9, scale=score.matrix
+            )
+            assert_close(score.pairs()["contribution"].sum(), score.matrix.sum(), relative=1e-9, scale=score.matrix)
             whole |= {writer.whole for writer in (*score.queries, *score.keys)}
     if loaded.predict is not None:
         logits = loaded.predict(trace.hidden[None])[0].double().numpy()

@@ -1,0 +1,231 @@
+"""A score by its writers: which parts of the model wrote the query's side and the key's side, one step behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from inspector import writers
+from inspector.plots.chart import Chart
+from inspector.sections.picks import Token
+from inspector.sections.scores.open_head import HEAD, OpenHead
+from inspector.sections.section import Block, Check, Choice, Choices, Figure, Mark, Note, Row, Section, Sentence, Table
+from inspector.text import named, plain
+from inspector.wording import writers as words
+
+if TYPE_CHECKING:
+    from inspector.sections.subject import Subject
+    from inspector.trace import AttentionSite
+    from inspector.writers import ScoreWriters, Writer
+
+SHOWN, LISTED, OPENED = 10, 100, 6  # pairs as bars, pairs in the table, heads that can be opened
+PARTS = {
+    **{"head": "attention", "attention": "attention", "ffn": "ffn", "bias": "norm", "positions": "positions"},
+    **{"embedding": "residual", "distance": "positions", "rest": "muted", "added": "positions"},
+}
+
+
+def answer(subject: Subject, *, head: tuple[int, int, int], wrote_query: int, wrote_key: int) -> Iterator[Block]:
+    """Yield the strongest pairs of writers of a score, and the heads behind which the reader can look."""
+    opened = OpenHead.of(subject, head)
+    site, trace = opened.site, subject.trace
+    query, key = min(wrote_query, len(site.queries) - 1), min(wrote_key, len(site.keys) - 1)
+    inside = look_inside(subject)
+    place: dict[str, Any] = {
+        **{"layer": site.layer, "head": opened.number, "query": query, "key": key},
+        **{"stream": site.stream, "call": site.call},
+    }
+    score = subject.once(
+        ("wrote", *place.values()), lambda: writers.of_score(trace, subject.model, **place, inside=inside)
+    )
+    pairs = score.pairs(most=LISTED)
+    yield Sentence(said(score, pairs, site), ("residual stream", "q · k"), (Mark("wrote-pairs", {"rank": 0}),))
+    call = f"score = inspector.writers.of_score(trace, loaded, {_arguments(place)}"
+    code = f"{subject.code}{call})\ntable = score.pairs(most={SHOWN})"
+    shown = pairs.head(SHOWN)
+    figure = Figure("wrote-pairs", words.PAIRS, bars(score, shown), words.PAIRS_ALT, code, shown)
+    strongest = _strongest_head(score, pairs)
+    yield figure if strongest is None else Row((figure, _sources(subject, score, site, place, *strongest, call)))
+    off = abs(score.total - score.before)
+    scale = max(float(np.abs(score.matrix).max()), abs(score.before))
+    count = score.matrix.size
+    told = words.sums(pairs=count, total=score.total, score=score.before, cap=score.cap, recorded=score.recorded)
+    yield Check(told, off <= inside.allowed * scale)
+    buttons = tuple(_buttons(subject, score, pairs, site))
+    if buttons:
+        yield Choices((Choice("wrote-open", words.OPEN), *buttons))
+    yield Note(words.HELD)
+    if whole := next((writer.whole for writer in (*score.queries, *score.keys) if writer.whole), ""):
+        yield Note(plain(f"{words.whole(1)}: {whole}."))
+    yield Table("wrote-all-pairs", pairs)
+
+
+def look_inside(subject: Subject) -> writers.Inside:
+    """Record the inside of the layers, once for the text."""
+    return subject.of_text("writers", lambda: writers.look_inside(subject.trace, subject.model))
+
+
+def said(score: ScoreWriters, pairs: pd.DataFrame, site: AttentionSite) -> str:
+    """Say which pair gives most."""
+    first = pairs.iloc[0]
+    return words.pair(
+        score=score.before,
+        strongest=float(first["contribution"]),
+        of_query=words.writer(**_named(first, "query_")),
+        of_key=words.writer(**_named(first, "key_")),
+        query=named(site.queries, score.query),
+        key=named(site.keys, score.key),
+    )
+
+
+def bars(score: ScoreWriters, shown: pd.DataFrame) -> Chart:
+    """Draw the strongest pairs, what the function adds, and the sum of all other pairs."""
+    labels = [
+        f"{words.short(**_named(row, 'query_'), stream=row['query_stream'])} × "
+        f"{words.short(**_named(row, 'key_'), stream=row['key_stream'])}"
+        for _, row in shown.iterrows()
+    ]
+    rows = shown[["rank", "contribution"]].assign(kind=shown["key_kind"])
+    rest = score.matrix.sum() - shown["contribution"].sum()
+    more = [(words.ADDED, score.added, "added")] if score.added else []
+    if score.matrix.size > len(shown):
+        more.append((words.REST, float(rest), "rest"))
+    for name, value, kind in more:
+        labels.append(name)
+        rows.loc[len(rows)] = [len(rows), value, kind]
+    return Chart(
+        rows,
+        "rank",
+        "contribution",
+        "bars",
+        each="kind",
+        parts=PARTS,
+        places=labels,
+        sideways=True,
+        x_title=words.SIDES,
+        y_title=words.CONTRIBUTION,
+        title=words.PAIRS,
+        height=max(160, 70 + 26 * len(rows)),
+    )
+
+
+def _named(row: pd.Series, prefix: str = "") -> dict[str, Any]:
+    layer, head = (None if pd.isna(row[prefix + name]) else int(row[prefix + name]) for name in ("layer", "head"))
+    return {"kind": row[f"{prefix}kind"], "layer": layer, "head": head, "name": row[f"{prefix}name"]}
+
+
+def _heads(score: ScoreWriters, pairs: pd.DataFrame) -> Iterator[tuple[str, Writer]]:
+    """Yield the heads of the strongest pairs, each side's in the order of the pairs, each once."""
+    known = {
+        (role, writer.stream, writer.layer, writer.head, writer.call): writer
+        for role, side in (("query", score.queries), ("key", score.keys))
+        for writer in side
+        if writer.kind == "head"
+    }
+    for _, row in pairs.iterrows():
+        for role in ("key", "query"):
+            if row[f"{role}_kind"] == "head":
+                at = (role, *(row[f"{role}_{name}"] for name in ("stream", "layer", "head", "call")))
+                writer = known.pop(at, None)
+                if writer is not None:
+                    yield role, writer
+
+
+def _strongest_head(score: ScoreWriters, pairs: pd.DataFrame) -> tuple[str, Writer] | None:
+    return next(_heads(score, pairs), None)
+
+
+def _sources(
+    subject: Subject,
+    score: ScoreWriters,
+    site: AttentionSite,
+    place: dict[str, Any],
+    role: str,
+    writer: Writer,
+    call: str,
+) -> Figure | Note:
+    """Draw what the strongest head gives, by the token that it read."""
+    inside = look_inside(subject)
+    try:
+        split = subject.once(
+            ("wrote", *place.values(), role, writer),
+            lambda: writers.of_score(
+                subject.trace,
+                subject.model,
+                **place,
+                opened=(role, writer),  # type: ignore[arg-type]
+                inside=inside,
+            ),
+        )
+    except ValueError as error:
+        return Note(plain(f"{error}."))
+    assert writer.layer is not None
+    assert writer.head is not None
+    at = score.query if role == "query" else score.key
+    tokens = site.queries if role == "query" else site.keys
+    table = split.sources()
+    opened = f"inspector.writers.Writer('head', {writer.stream!r}, {writer.layer}, {writer.head}, {writer.call})"
+    code = f"{subject.code}{call}, opened=({role!r}, {opened}))\ntable = score.sources()"
+    read = inside.trace.record_of(writer.layer, writer.stream, call=writer.call).site.keys
+    heading = words.source(layer=writer.layer, head=writer.head, token=named(tokens, at))
+    chart = Chart(
+        table.astype({"source": int}),
+        "source",
+        "contribution",
+        "bars",
+        tokens=read,
+        y_title=words.CONTRIBUTION,
+        title=heading,
+        height=320,
+    )
+    return Figure("wrote-sources", heading, chart, words.SOURCES_ALT, code, table)
+
+
+def _buttons(subject: Subject, score: ScoreWriters, pairs: pd.DataFrame, site: AttentionSite) -> Iterator[Choice]:
+    """Yield a button for each of the strongest heads, which opens the cell in which it read most."""
+    for number, (role, writer) in enumerate(_heads(score, pairs)):
+        if number == OPENED:
+            return
+        assert writer.layer is not None
+        assert writer.head is not None
+        query = score.query if role == "query" else score.key
+        place = {"layer": writer.layer, "stream": writer.stream, "call": writer.call}
+        rows = slice(query, query + 1)
+        weights = subject.trace.window(head=writer.head, queries=rows, keys=slice(None), **place)[0]  # type: ignore[arg-type]
+        key = int(weights.argmax())
+        of = subject.trace.record_of(writer.layer, writer.stream, call=writer.call).site
+        label = words.opens(layer=writer.layer, head=writer.head, query=of.queries[query], key=of.keys[key])
+        chosen: dict[str, int | str | None] = {"layer": writer.layer, "call": writer.call or None, "head": writer.head}
+        chosen |= {"wrote_query": query, "wrote_key": key}
+        if writer.stream != site.stream:
+            chosen["stream"] = writer.stream
+        yield Choice(f"wrote-open-{number}", label, chosen)
+
+
+def _arguments(place: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in place.items() if name != "call" or value)
+
+
+def _queries(subject: Subject) -> tuple[str, ...]:
+    return subject.trace.sites_of(subject.stream)[0].queries
+
+
+def _keys(subject: Subject) -> tuple[str, ...]:
+    return subject.trace.sites_of(subject.stream)[0].keys
+
+
+SECTION = Section(
+    "wrote",
+    words.SCORE,
+    answer,
+    (
+        HEAD,
+        Token("wrote_query", words.QUERY, _queries, default=lambda subject: len(_queries(subject)) - 1),
+        Token("wrote_key", words.KEY, _keys, default=0),
+    ),
+    needs_model=True,
+    waits=words.WAITS,
+)

@@ -1,0 +1,126 @@
+"""Sentences on who wrote a score, and who wrote a prediction."""
+
+from __future__ import annotations
+
+from inspector.text import Named, number, signed
+from inspector.text import token as code
+from inspector.wording.english.phrases import count_of, named
+
+SCORE, PREDICTION = "Who wrote a score", "Who wrote the prediction"
+WROTE = "Who wrote it"
+WAITS = "Adding up who wrote it …"
+QUERY, KEY, TOKEN, GUESS, AGAINST = "Query", "Key", "Token", "Logit of", "Less that of"
+PAIRS, PAIRS_ALT = "The strongest pairs", "The largest pairs of writers and the sum of all others, as bars"
+CONTRIBUTION = "of the score"
+SIDES = "query's side × key's side"
+REST = "all other pairs"
+ADDED = "added by the function"
+SOURCES_ALT = "What one head gives, by the token that it read, as bars"
+LOGIT = "of the logit"
+PARTS, PARTS_ALT = "By layer and part", "What each layer's attention and FFN write, as bars in the order of the layers"
+HEADS, HEADS_ALT = "By head", "What each head writes, a row for each layer"
+LAYER, HEAD = "layer", "head"
+GUESS_HELP = "A token by its name; left empty, the likeliest."
+AGAINST_HELP = "Another token; left empty, the second likeliest. The difference of two logits is what decides."
+NAMES = {
+    "embedding": "embedding",
+    "attention": "attention",
+    "cross": "cross-attention",
+    "ffn": "FFN",
+    "head": "head's biases",
+}
+HELD = (
+    "Each norm keeps the scale that it has on this text: then the residual stream is a sum of all that was written to "
+    "it, and the score a sum over pairs: one part that wrote into the query times one that wrote into the key, which "
+    "gives the colour. L3 H2 is layer 3, head 2."
+)
+HELD_LOGIT = (
+    "Each norm keeps the scale that it has on this text. Direct alone is counted: what later layers read of a part and "
+    "write on counts for those layers."
+)
+OPEN = "Go one step back:"
+TRAIL = "Back to:"
+NO_HEADS = "No head is among the strongest writers here."
+OTHER_STREAM = "The prediction is made from the decoder's last state: choose the decoder above."
+
+
+def short(*, kind: str, layer: int | None, head: int | None, name: str, stream: str = "") -> str:
+    """Name a writer beside a bar: "L3 H2", "L3 FFN", "embedding", "L3 bias of W_O"."""
+    place = "" if layer is None else f"L{layer} "
+    cross = "cross " if stream == "cross" else ""
+    if kind == "head":
+        return f"{place}{cross}H{head}"
+    if kind == "bias":
+        return f"{place}{cross}bias {'.'.join(name.split('.')[-2:])}"
+    if kind == "distance":
+        return f"distance {name}"
+    return f"{place}{cross}{NAMES.get(kind, kind)}"
+
+
+def writer(*, kind: str, layer: int | None, head: int | None, name: str) -> str:
+    """Name a writer in a sentence: "layer 3, head 2", "the FFN of layer 3", "the embedding"."""
+    if kind == "head":
+        return f"layer {layer}, head {head}"
+    if kind == "bias":
+        return "a bias" if layer is None else f"a bias of layer {layer}"
+    if kind == "distance":
+        return "a vector of the distance"
+    if layer is None:
+        return f"the {NAMES.get(kind, kind)}" if kind != "positions" else "the position"
+    return f"{'the FFN' if kind == 'ffn' else 'the attention'} of layer {layer}"
+
+
+def pair(*, score: float, strongest: float, of_query: str, of_key: str, query: Named, key: Named) -> str:
+    """Say which pair of writers gives most of a score.
+
+    of_query, of_key: names of writers; query, key: where they wrote.
+    """
+    return (
+        f"One pair gives {signed(strongest)} to the score of {signed(score)}: what {of_query} wrote at {named(query)} "
+        f"meets what {of_key} wrote at {named(key)}."
+    )
+
+
+def sums(*, pairs: int, total: float, score: float, cap: float | None, recorded: float) -> str:
+    """Say what all pairs sum up to, beside the score."""
+    capped = "" if cap is None else f", {signed(recorded)} behind the soft-cap {number(cap)}"
+    return f"{count_of(pairs, 'pair')}: sum {_six(total)}, score {_six(score)}{capped}"
+
+
+def logit_sums(*, writers: int, total: float, logit: float) -> str:
+    """Say what all writers sum up to, beside what the model's head gives."""
+    return f"{count_of(writers, 'writer')}: sum {_six(total)}, model {_six(logit)}"
+
+
+def _six(value: float) -> str:
+    return f"{value:.6g}".replace("-", "−")
+
+
+def source(*, head: int, layer: int, token: Named) -> str:
+    """Head a picture of what a head read."""
+    return f"What layer {layer}, head {head} wrote at {named(token)}, by the token that it read"
+
+
+def opens(*, layer: int, head: int, query: str, key: str) -> str:
+    """Name the button that opens a head's cell."""
+    return f"L{layer} H{head}: {code(query)} → {code(key)}"
+
+
+def whole(reasons: int) -> str:
+    """Say that heads are not split, before the reason."""
+    return "The attention of some layers is one writer" if reasons else ""
+
+
+def predicted(*, token: str, against: str, total: float, part: str, layer: int | None, contribution: float) -> str:
+    """Say which part of the model writes most of the difference of two logits."""
+    name = NAMES[part] if layer is None else f"{NAMES[part]} of layer {layer}"
+    side = "above" if total >= 0 else "below"
+    return (
+        f"The logit of {code(token)} lies {number(abs(total))} {side} that of {code(against)}; the {name} writes "
+        f"{signed(contribution)} of it, the most of any part."
+    )
+
+
+def to_map(*, layer: int, head: int) -> str:
+    """Name the way to a head's map."""
+    return f"See what layer {layer}, head {head} looks at"
