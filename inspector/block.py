@@ -112,7 +112,7 @@ def stages(trace: Trace, blocks: Blocks, *, stream: str) -> list[Stage]:
 
     Raises ValueError where what the parts add does not sum up to what the layers leave, or was not seen.
     """
-    return [stage for layer in blocks.of(stream) for stage in _stages(trace, layer)]
+    return [stage for layer in blocks.of(stream) for stage in of_layer(trace, layer)]
 
 
 def additions(stages: Sequence[Stage]) -> pd.DataFrame:
@@ -183,10 +183,10 @@ def walk(trace: Trace, blocks: Blocks, network: nn.Module, *, stream: str, layer
     record = next((layer_record for layer_record in blocks.of(stream) if layer_record.layer == layer), None)
     if record is None:
         raise ValueError(f"layer {layer} of the {stream} was not seen")
-    sublayers = _stages(trace, record)
+    sublayers = of_layer(trace, record)
     steps = [LayerStep("x", "", record.enters.shape[1:], _length(record.enters[position]))]
     state = record.enters[position].astype(np.float64)
-    for parallel in together(sublayers):
+    for parallel in _together(sublayers):
         for stage in parallel:
             steps += _branch(trace, blocks, record, stage, network, position)
         state = state + sum(stage.added[position].astype(np.float64) for stage in parallel)
@@ -220,7 +220,8 @@ def mixed(trace: Trace, *, stream: str, layer: int, position: int) -> NDArray[np
 # --- stages ------------------------------------------------------------------------------------------------------
 
 
-def _stages(trace: Trace, layer: LayerRecord) -> list[Stage]:
+def of_layer(trace: Trace, layer: LayerRecord) -> list[Stage]:
+    """Every sublayer of one layer in the order in which it runs. Raises ValueError as `stages` does."""
     state, leaves = layer.enters.astype(np.float64), layer.leaves.astype(np.float64)
     stages: list[Stage] = []
     parts = list(layer.additions)
@@ -259,7 +260,7 @@ def _allowed(trace: Trace) -> float:
     return TOLERANCE + 4 * digits
 
 
-def together(stages: Sequence[Stage]) -> list[list[Stage]]:
+def _together(stages: Sequence[Stage]) -> list[list[Stage]]:
     """Group the sublayers that are added at once."""
     groups: list[list[Stage]] = []
     for stage in stages:

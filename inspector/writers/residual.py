@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -19,11 +19,10 @@ import torch
 from numpy.typing import NDArray
 
 from inspector import block, positional
-from inspector.block import Stage
 from inspector.probe import record_blocks, record_projections
 from inspector.probe.projections import CallProjections
 from inspector.trace import AttentionRecord, NormRecord, Trace
-from inspector.trace.blocks import Blocks
+from inspector.trace.blocks import Blocks, LayerRecord
 from models import LoadedModel, output_projection
 from models.attention import attend_rows
 from models.output_projection import OutputProjection, ProjectionPlace
@@ -107,17 +106,17 @@ class Inside:
     blocks: Blocks
     outputs: Mapping[ProjectionPlace, OutputProjection]
     unsplit: str = ""
-    _stages: dict[str, list[Stage]] = field(default_factory=dict, repr=False)
+    _sublayers: dict[str, list[Sublayer]] = field(default_factory=dict, repr=False)
     _projections: dict[ProjectionPlace, CallProjections] = field(default_factory=dict, repr=False)
 
-    def stages(self, stream: str) -> list[Stage]:
+    def sublayers(self, stream: str) -> list[Sublayer]:
         """Every sublayer of a stream in its order. Raises ValueError where a layer's block is not followed."""
-        if stream not in self._stages:
-            stages = block.stages(self.trace, self.blocks, stream=stream)
-            if not stages or stages[0].layer != 0:
+        if stream not in self._sublayers:
+            layers = self.blocks.of(stream)
+            if not layers or layers[0].layer != 0:
                 raise ValueError(f"the layers of {self.trace.model}'s {stream} were not all seen")
-            self._stages[stream] = stages
-        return self._stages[stream]
+            self._sublayers[stream] = [part for layer in layers for part in _sublayers(self.trace, layer)]
+        return self._sublayers[stream]
 
     def projections(self, *, layer: int, stream: str, call: int = 0) -> CallProjections:
         """The projections of an attention call; those of the last calls are kept."""
@@ -146,12 +145,14 @@ class Inside:
         return a.shape == b.shape and bool(np.abs(a - b).max() <= self.allowed * max(np.abs(b).max(), 1e-30))
 
 
-def look_inside(trace: Trace, loaded: LoadedModel) -> Inside:
+def look_inside(trace: Trace, loaded: LoadedModel, *, blocks: Blocks | None = None) -> Inside:
     """Run a trace's text once more and keep what its writers are told from.
+
+    blocks: what `record_blocks` gave, where it is at hand.
 
     Raises ValueError where the layers cannot be told, or the model gives other numbers than the trace has.
     """
-    blocks = record_blocks(loaded, trace)
+    blocks = record_blocks(loaded, trace) if blocks is None else blocks
     try:
         outputs, unsplit = output_projection.find(loaded), ""
     except ValueError as error:
@@ -173,24 +174,18 @@ def written(
 
     Raises ValueError where a layer's block is not followed, and where the writers do not sum up to the state.
     """
-    stages = inside.stages(stream)
-    state = _embedded(inside, stream, position, stages[0].before[position])
-    seen: dict[tuple[int, str], int] = {}
-    target: Floats = stages[-1].after[position].astype(np.float64)
-    for group in block.together(stages):
-        places = []
-        for stage in group:
-            places.append((stage.layer, stage.part, seen.get((stage.layer, stage.part), 0)))
-            seen[stage.layer, stage.part] = places[-1][2] + 1
-        if before in places:
-            target = group[0].before[position].astype(np.float64)
+    groups = _groups(inside.sublayers(stream))
+    state = _embedded(inside, stream, position)
+    for group in groups:
+        if before in [part.place for part in group]:
+            target = group[0].before(position)
             break
-        for stage, (_, part, call) in zip(group, places, strict=True):
-            sublayer = Sublayer("cross" if part == "cross" else stream, stage.layer, call, position)
-            state = _added(inside, state, stage, sublayer, opened)
+        for part in group:
+            state = _added(inside, state, part, position, opened)
         norm = group[-1].norm
         state = state if norm is None else state.through(norm, position, stream=stream)
     else:
+        target = inside.blocks.of(stream)[-1].leaves[position].astype(np.float64)
         if before is not None:
             raise ValueError(f"layer {before[0]} of {inside.trace.model}'s {stream} has no {before[1]} {before[2]}")
     total = state.vectors.sum(axis=0)
@@ -228,14 +223,14 @@ def entered(
 # --- before the first layer ----------------------------------------------------------------------------------------
 
 
-def _embedded(inside: Inside, stream: str, position: int, state: Floats) -> Written:
-    """The state that goes into layer 0, by what was added up before it."""
-    trace = inside.trace
+def _embedded(inside: Inside, stream: str, position: int) -> Written:
+    """Split the state that goes into layer 0 by what was added up before it."""
+    trace, states = inside.trace, inside.blocks.of(stream)[0].enters
     norm = next((norm for norm in trace.norms if norm.stream == stream and norm.placement == "embedding"), None)
-    whole = state.astype(np.float64)
+    whole = states[position].astype(np.float64)
     if norm is not None and (norm.input.shape[-1] != len(whole) or not inside.same(norm.output[position], whole)):
         norm = None
-    given = inside.stages(stream)[0].before if norm is None else norm.input
+    given = states if norm is None else norm.input
     writers, vectors = _summands(inside, stream, position, given.astype(np.float64))
     start = Written(tuple(writers), vectors)
     return start if norm is None else start.through(norm, position, stream=stream)
@@ -279,51 +274,107 @@ def _summands(inside: Inside, stream: str, position: int, given: Floats) -> tupl
 # --- sublayers -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sublayer:
-    """One sublayer at one token."""
+    """A sublayer of a layer: its part and which of its like it is, as `call`; what it adds, [Q, D].
+
+    stream: of its attention, "cross" for cross-attention. norm: behind the sum. beside: it reads the stream before the
+    sublayer ahead of it. enters: the layer's input; earlier: the sublayers ahead of it in the layer.
+    """
 
     stream: str
     layer: int
+    part: str
     call: int
-    position: int
+    added: NDArray[np.floating[Any]]
+    norm: NormRecord | None
+    beside: bool
+    enters: NDArray[np.floating[Any]]
+    earlier: tuple[Sublayer, ...]
+
+    @property
+    def place(self) -> tuple[int, str, int]:
+        """Layer, part and call."""
+        return self.layer, self.part, self.call
+
+    def before(self, position: int) -> Floats:
+        """Add up the state of a token that the sublayer reads, [D]."""
+        state: Floats = self.enters[position].astype(np.float64)
+        for part in self.earlier:
+            state = state + part.added[position]
+            if part.norm is not None:
+                state = part.norm.output[position].astype(np.float64)
+        return state
 
 
-def _added(inside: Inside, state: Written, stage: Stage, at: Sublayer, opened: Writer | None) -> Written:
-    added = stage.added[at.position].astype(np.float64)
-    if stage.part == "ffn":
-        return state.then([Writer("ffn", at.stream, at.layer, call=at.call)], added[None])
-    heads = _heads(inside, at, added, opened)
+def _sublayers(trace: Trace, layer: LayerRecord) -> list[Sublayer]:
+    """Hold what the parts of a layer add to what the layer leaves, and keep the parts without the states between."""
+    parts: list[Sublayer] = []
+    for stage in block.of_layer(trace, layer):
+        stream = "cross" if stage.part == "cross" else layer.stream
+        call = sum(part.part == stage.part for part in parts)
+        parts.append(
+            Sublayer(
+                stream=stream,
+                layer=layer.layer,
+                part=stage.part,
+                call=call,
+                added=stage.added,
+                norm=stage.norm,
+                beside=stage.beside,
+                enters=layer.enters,
+                earlier=tuple(parts),
+            )
+        )
+    return parts
+
+
+def _groups(parts: Sequence[Sublayer]) -> list[list[Sublayer]]:
+    """Group the sublayers that read one state."""
+    groups: list[list[Sublayer]] = []
+    for part in parts:
+        if part.beside and groups:
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+    return groups
+
+
+def _added(inside: Inside, state: Written, part: Sublayer, position: int, opened: Writer | None) -> Written:
+    added = part.added[position].astype(np.float64)
+    if part.part == "ffn":
+        return state.then([Writer("ffn", part.stream, part.layer, call=part.call)], added[None])
+    heads = _heads(inside, part, position, added, opened)
     if isinstance(heads, str):
-        return state.then([Writer("attention", at.stream, at.layer, call=at.call, whole=heads)], added[None])
+        return state.then([Writer("attention", part.stream, part.layer, call=part.call, whole=heads)], added[None])
     return state.then(heads.writers, heads.vectors)
 
 
-def _heads(inside: Inside, at: Sublayer, added: Floats, opened: Writer | None) -> Written | str:
+def _heads(inside: Inside, at: Sublayer, position: int, added: Floats, opened: Writer | None) -> Written | str:
     """Tell what each head adds at a token, and the bias behind W_O; or why the heads cannot be told apart."""
     projection = inside.outputs.get((at.stream, at.layer, at.call))
     if projection is None:
         return inside.unsplit or f"no output projection of layer {at.layer} was seen"
-    mixed, _ = attended(inside.trace.record_of(at.layer, at.stream, call=at.call), at.position)
+    mixed, _ = attended(inside.trace.record_of(at.layer, at.stream, call=at.call), position)
     if not mixed.size:
         return "the values of its heads were not seen"
     writers = [Writer("head", at.stream, at.layer, head, at.call) for head in range(len(mixed))]
     vectors = np.einsum("he,hed->hd", mixed, projection.weight.double().numpy())
     heads = Written(tuple(writers), vectors)
     if opened in writers:
-        heads = _by_source(inside, heads, opened, at.position)
+        heads = _by_source(inside, heads, opened, position)
     if projection.bias is not None:
         bias = Writer("bias", at.stream, at.layer, call=at.call, name="W_O")
         heads = heads.then([bias], projection.bias.double().numpy()[None])
-    return _to_sum(inside, heads, at, added)
+    return _to_sum(inside, heads, at, position, added)
 
 
-def _to_sum(inside: Inside, heads: Written, at: Sublayer, added: Floats) -> Written | str:
+def _to_sum(inside: Inside, heads: Written, at: Sublayer, position: int, added: Floats) -> Written | str:
     """Pass what heads write through what stands before the sum: an output norm, a constant factor."""
     cross = at.stream == "cross"
     place = "decoder" if cross else at.stream, at.layer, "cross" if cross else "attention", "output"
     norms = [norm for norm in inside.trace.norms if (norm.stream, norm.layer, norm.part, norm.placement) == place]
-    passed = heads.through(norms[0], at.position, stream=at.stream) if norms else heads
+    passed = heads.through(norms[0], position, stream=at.stream) if norms else heads
     total = passed.vectors.sum(axis=0)
     if inside.same(total, added):
         return passed

@@ -38,7 +38,9 @@ def answer(subject: Subject, *, token: int, guess: str, against: str, wrote_head
         yield Note(words.OTHER_STREAM, words.PREDICTION)
         return
     chosen, other = _tokens(subject, token, guess, against)
-    within: Inside = subject.of_text("writers", lambda: writers.look_inside(subject.trace, model))
+    within: Inside = subject.of_text(
+        "writers", lambda: writers.look_inside(subject.trace, model, blocks=inside.blocks(subject))
+    )
     logit = _ask(subject, within, token, chosen, other)
     call = f"{subject.code}logit = inspector.writers.of_logit(trace, loaded, position={token}, token={chosen!r}"
     call += f", against={other!r}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from inspector import writers
+from inspector import probe, writers
 from inspector.plots.chart import Chart
 from inspector.sections.picks import Token
 from inspector.sections.scores.open_head import HEAD, OpenHead
@@ -65,7 +65,12 @@ def answer(subject: Subject, *, head: tuple[int, int, int], wrote_query: int, wr
 
 def look_inside(subject: Subject) -> writers.Inside:
     """Record the inside of the layers, once for the text."""
-    return subject.of_text("writers", lambda: writers.look_inside(subject.trace, subject.model))
+
+    def make() -> writers.Inside:
+        blocks = subject.of_text("blocks", lambda: probe.record_blocks(subject.model, subject.trace))
+        return writers.look_inside(subject.trace, subject.model, blocks=blocks)
+
+    return subject.of_text("writers", make)
 
 
 def said(score: ScoreWriters, pairs: pd.DataFrame, site: AttentionSite) -> str:

@@ -56,7 +56,7 @@ def tell(loaded: LoadedModel, text: str) -> Told | None:
     try:
         inside = writers.look_inside(trace, loaded)
         for stream in dict.fromkeys(layer.stream for layer in inside.blocks.layers):
-            inside.stages(stream)
+            inside.sublayers(stream)
     except ValueError:
         return None
     told = Told(0, set(), set(), set())

@@ -1,0 +1,131 @@
+"""Sections on writers: their sentences, sums and buttons against what inspector.writers gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector import writers
+from inspector.sections import registry
+from inspector.sections.section import Block, Check, Choices, Figure, Link, Map, Note, Row, Sentence, flat
+from inspector.sections.subject import Subject
+from inspector.text import signed
+from models import LoadedModel
+
+SCORE, PREDICTION = "scores/wrote", "block/wrote_prediction"
+TEXT = "One two three four one two three"
+
+
+@pytest.fixture(scope="module")
+def subject(shipped: Callable[[str], LoadedModel]) -> Subject:
+    loaded = shipped("mini-gpt")
+    return Subject(inspector.record(loaded, TEXT), loaded, stream="decoder")
+
+
+def blocks(path: str, subject: Subject, **chosen: object) -> list[Block]:
+    return list(flat(registry.section(path).blocks(subject, **chosen)))
+
+
+def test_a_score_is_told_by_its_strongest_pair(subject: Subject) -> None:
+    listed = blocks(SCORE, subject, head=(2, 0, 0), wrote_query=7, wrote_key=1)
+    score = writers.of_score(subject.trace, subject.model, layer=2, head=0, query=7, key=1)
+    at = np.unravel_index(np.abs(score.matrix).argmax(), score.matrix.shape)
+    sentence = next(block for block in listed if isinstance(block, Sentence))
+    assert signed(float(score.matrix[at])) in sentence.text
+    assert f"the score of {signed(score.recorded)}" in sentence.text
+    for writer in (score.queries[at[0]], score.keys[at[1]]):
+        name = (
+            f"layer {writer.layer}, head {writer.head}" if writer.kind == "head" else f"the FFN of layer {writer.layer}"
+        )
+        assert name in sentence.text
+    check = next(block for block in listed if isinstance(block, Check))
+    assert check.holds
+    assert f"{score.matrix.size} pairs" in check.text
+    assert f"score {score.before:.6g}" in check.text
+    figure = next(block for block in listed if isinstance(block, Figure) and block.id == "wrote-pairs")
+    bars = figure.draw(mode="light").data[0]
+    assert np.isclose(np.sum(np.asarray(bars.x, float)), score.matrix.sum(), rtol=1e-9)  # the rest is a bar too
+    sources = next(block for block in listed if isinstance(block, Figure) and block.id == "wrote-sources")
+    assert sources.table is not None
+    assert list(sources.table["source"]) == list(range(8))
+
+
+def test_a_button_opens_the_cell_in_which_a_head_read_most(subject: Subject) -> None:
+    listed = blocks(SCORE, subject, head=(2, 0, 0), wrote_query=7, wrote_key=1)
+    (choices,) = (block for block in listed if isinstance(block, Choices))
+    buttons = [choice.chosen for choice in choices.choices if choice.chosen]
+    assert 1 <= len(buttons) <= 6
+    for chosen in buttons:
+        layer, head, query = chosen["layer"], chosen["head"], chosen["wrote_query"]
+        assert layer in (0, 1)
+        assert query in (1, 7)
+        row = subject.trace.attention(layer=layer, head=head)[query]  # type: ignore[arg-type]
+        assert row.argmax() == chosen["wrote_key"]
+        place = (layer, head, chosen["call"] or 0)
+        assert blocks(SCORE, subject, head=place, wrote_query=query, wrote_key=chosen["wrote_key"])
+
+
+def test_a_key_that_the_query_does_not_see_is_said(subject: Subject) -> None:
+    with pytest.raises(ValueError, match="query 1 does not see key 5: it is still to come"):
+        blocks(SCORE, subject, head=(2, 0, 0), wrote_query=1, wrote_key=5)
+
+
+def test_a_prediction_is_told_by_its_strongest_part(subject: Subject) -> None:
+    listed = blocks(PREDICTION, subject, token=7)
+    assert subject.model.predict is not None
+    logits = subject.model.predict(subject.trace.hidden[None])[0, 7]
+    first, second = logits.topk(2).indices.tolist()
+    logit = writers.of_logit(subject.trace, subject.model, position=7, token=first, against=second)
+    parts = logit.by_part()
+    most = parts.loc[parts["contribution"].idxmax()]
+    sentence = next(block for block in listed if isinstance(block, Sentence))
+    assert f"of layer {most['layer']} writes {signed(float(most['contribution']))}" in sentence.text
+    assert f"lies {signed(float(logits[first] - logits[second]))} above" in sentence.text
+    assert next(block for block in listed if isinstance(block, Check)).holds
+    heads = next(block for block in listed if isinstance(block, Map))
+    shares = {(w.layer, w.head): c for w, c in zip(logit.writers, logit.contributions, strict=True) if w.kind == "head"}
+    assert all(np.isclose(heads.panels[0].values[place], share) for place, share in shares.items())
+    assert heads.chooses is not None
+    assert heads.chooses(1, 2) == {"wrote_head": 1 * 6 + 2 + 1}
+    other = blocks(PREDICTION, subject, token=7, wrote_head=9)
+    link = next(block for block in other if isinstance(block, Link))
+    assert (link.given["layer"], link.given["head"], link.given["query"]) == ("1", "2", "7")
+
+
+def test_a_typed_token_is_set_against_another(subject: Subject) -> None:
+    listed = blocks(PREDICTION, subject, token=7, guess="four", against="two")
+    assert subject.model.predict is not None
+    sentence = next(block for block in listed if isinstance(block, Sentence)).text
+    assert "`four`" in sentence
+    assert "`two`" in sentence
+    with pytest.raises(ValueError, match="'xyzzyx' is no token of mini-gpt"):
+        blocks(PREDICTION, subject, token=7, guess="xyzzyx")
+
+
+def test_a_model_without_a_head_and_the_encoder_of_a_translator_say_so(
+    shipped: Callable[[str], LoadedModel], minilm: LoadedModel
+) -> None:
+    without = Subject(inspector.record(minilm, "The cat sat."), minilm, stream="encoder")
+    (note,) = blocks(PREDICTION, without)
+    assert isinstance(note, Note)
+    assert "no head that predicts" in note.text
+    translator = shipped("translator")
+    both = Subject(inspector.record(translator, "I love cats.", target="我爱猫。"), translator, stream="encoder")
+    (note,) = blocks(PREDICTION, both)
+    assert isinstance(note, Note)
+    assert "choose the decoder" in note.text
+    crossing = blocks(SCORE, replace(both, stream="cross"), head=(1, 2, 0), wrote_query=1, wrote_key=1)
+    streams = {
+        choice.chosen.get("stream", "cross")
+        for block in crossing
+        if isinstance(block, Choices)
+        for choice in block.choices
+        if choice.chosen
+    }
+    assert streams <= {"encoder", "decoder", "cross"}
+    assert "encoder" in streams  # who wrote the keys
+    assert any(isinstance(block, Row | Figure) for block in crossing)
