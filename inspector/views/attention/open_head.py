@@ -8,13 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from inspector import maps, row_statistics
 from inspector.components.head import ColouredHead, HeadMessage, HeadOptions, Segments, WholeMap
+from inspector.export import python
 from inspector.plots import attention as draw_attention
 from inspector.plots import flow as draw_flow
 from inspector.plots import theme
+from inspector.plots.chart import Chart
+from inspector.text import named
 from inspector.views.attention import downloads, head_choice, quantities, sink_column
 from inspector.views.components.head import Choice, Pan, Step, head
 from inspector.views.figures import chart
@@ -154,6 +158,8 @@ def draw(
                 named=marked(seen, named),
                 pinned=rows,
             )
+        if not which.name:
+            _gate(trace, site=site, number=number)
         if kind.name == "norm-weighted":
             _handed_over(inspected, seen.keys, site=site, number=number)
 
@@ -208,6 +214,36 @@ def _whole(
     pictures, _ = overview.thumbnails(trace, shown, stream=stream)
     picture = np.max([pictures[place] for place in which.places], axis=0)
     return WholeMap(len(shown.queries.members), len(shown.keys.members) + beside, picture)
+
+
+def _gate(trace: Trace, *, site: AttentionSite, number: int) -> None:
+    """Draw what an output gate lets through of a head's answers; nothing for a layer without one."""
+    shares = trace.output_gate(layer=site.layer, head=number, stream=site.stream, call=site.call)
+    if shares is None:
+        return
+    most, least = int(shares.argmax()), int(shares.argmin())
+    table = pd.DataFrame({"query": range(len(shares)), "share": shares, "token": list(site.queries)})
+    drawn = Chart(
+        table, "query", "share", "lines", tokens=site.queries, x_title=said.GATE_QUERY, y_title=said.GATE_SHARE
+    )
+    chart.show(
+        partial(drawn),
+        alt=said.GATE,
+        key="output-gate",
+        heading=said.GATE,
+        name=f"{trace.model.replace('/', '-')}-{site_words.in_file(site)}-head{number}-gate",
+        table=table,
+        python=python.output_gate(trace, site=site, head=number),
+    )
+    st.caption(
+        said.gate(
+            most=named(site.queries, most),
+            least=named(site.queries, least),
+            highest=float(shares[most]),
+            lowest=float(shares[least]),
+            mean=float(shares.mean()),
+        )
+    )
 
 
 def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, site: AttentionSite, number: int) -> None:

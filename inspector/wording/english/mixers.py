@@ -351,6 +351,6 @@ def erased_by(shares: NDArray[np.float64], tokens: Sequence[str]) -> str:
     share_of = percent(float(shares[later, earlier]))
     return (
         f"Most was erased of {named(name_of(tokens, earlier))}: {share_of} of what was left of it, by "
-        f"{named(name_of(tokens, later))}. A share is taken of the length with which a token's value stands in the state "
-        "just before."
+        f"{named(name_of(tokens, later))}. A share is taken of the length with which a token's value stands in the "
+        "state just before."
     )
