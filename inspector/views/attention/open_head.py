@@ -22,7 +22,7 @@ from inspector.text import named
 from inspector.views.attention import downloads, head_choice, quantities, sink_column
 from inspector.views.components.head import Choice, Pan, Step, head
 from inspector.views.figures import chart
-from inspector.views.shell import controls, link, map_words, overview, problems, session, site_words
+from inspector.views.shell import controls, link, loaded_models, map_words, overview, problems, session, site_words
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -158,6 +158,8 @@ def draw(
                 named=marked(seen, named),
                 pinned=rows,
             )
+        if beside := _convolutions(inspected, site):
+            st.caption(beside)
         if not which.name:
             _gate(trace, site=site, number=number)
         if kind.name == "norm-weighted":
@@ -214,6 +216,14 @@ def _whole(
     pictures, _ = overview.thumbnails(trace, shown, stream=stream)
     picture = np.max([pictures[place] for place in which.places], axis=0)
     return WholeMap(len(shown.queries.members), len(shown.keys.members) + beside, picture)
+
+
+def _convolutions(inspected: session.Inspected, site: AttentionSite) -> str:
+    """Name the convolutions over tokens in an attention's layer; "" where there are none, or a mixer tells them."""
+    if inspected.model is None or any(mixer.layer == site.layer for mixer in inspected.trace.mixer_sites):
+        return ""
+    of_layer = [part for part in loaded_models.facts(inspected.model).convolutions if part.layer == site.layer]
+    return said.convolutions({part.name: part.tokens for part in of_layer}) if of_layer else ""
 
 
 def _gate(trace: Trace, *, site: AttentionSite, number: int) -> None:

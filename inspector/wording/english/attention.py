@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from inspector.head_roles import Grid, HeadReading, Role
 from inspector.one_token import TokenReading
@@ -428,3 +429,10 @@ def gate(*, most: Named, least: Named, highest: float, lowest: float, mean: floa
         f"has: {percent(mean)} of its length is left on average, {percent(highest)} at {named(most)} and "
         f"{percent(lowest)} at {named(least)}."
     )
+
+
+def convolutions(tokens: Mapping[str, int]) -> str:
+    """Name the convolutions of a layer; tokens: how many each joins, by its path in the layer."""
+    every = [f"`{name}` ({count} tokens)" for name, count in tokens.items()]
+    mix = "A convolution mixes" if len(every) == 1 else "Convolutions mix"
+    return f"{mix} neighbouring tokens in this layer too, beside its heads, and no map has that: {listed(every)}."
