@@ -8,7 +8,7 @@ from inspector.explain import Explanation
 from inspector.maps import Arrangement
 from inspector.mixers import MixerCell
 from inspector.sections.subject import given, recorded
-from inspector.trace import MixerSite, Trace
+from inspector.trace import AttentionSite, MixerSite, Trace
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,13 @@ def mixer(
             f"weights = inspector.maps.rows(shown, read, queries={down})[1][:, {across}]",
         ]
     )
+
+
+def output_gate(trace: Trace, *, site: AttentionSite, head: int) -> str:
+    """Python lines after which `shares` holds what a head's output gate lets through, [Q]."""
+    call = f", call={site.call}" if site.call else ""
+    place = f"layer={site.layer}, head={head}, stream={site.stream!r}{call}"
+    return "\n".join([recorded(trace), f"shares = trace.output_gate({place})"])
 
 
 def mixer_cell(trace: Trace, cell: MixerCell) -> str:

@@ -84,7 +84,8 @@ class AttentionRecord:
     """The inputs of one attention call: query [H, Q, E], key and value [K, T, E].
 
     to_padding: [H, Q], the share of each row that went to the padding of its batch, which is no key here; None where
-    that is nothing, as it should be.
+    that is nothing, as it should be. gate: float32 [H, Q], how much of the length of each answer the layer's own gate
+    lets through (models/attention/output_gate.py); None for a layer without one.
     """
 
     site: AttentionSite
@@ -94,6 +95,7 @@ class AttentionRecord:
     value: Tensor
     mask: Mask | None
     to_padding: Tensor | None = None
+    gate: Tensor | None = None
 
     def of_head(self, head: int) -> AttentionRecord:
         """The inputs of one head alone, so that its maps are computed without the other heads' maps."""
@@ -107,6 +109,7 @@ class AttentionRecord:
             value=self.value[kv_head],
             mask=None if self.mask is None else _HeadMask(self.mask, head),
             to_padding=None if self.to_padding is None else self.to_padding[head : head + 1],
+            gate=None if self.gate is None else self.gate[head : head + 1],
         )
 
 

@@ -294,6 +294,15 @@ class Trace:
         of_head = recompute.sink(record, queries=places(queries, "queries", count=len(record.site.queries)))
         return None if of_head is None else of_head[0]
 
+    def output_gate(self, *, layer: int, head: int, stream: str | None = None, call: int = 0) -> Array | None:
+        """Give how much of the length of a head's answer its layer's gate lets through for each query: float32 [Q].
+
+        Of each dimension it is a number in 0 .. 1 (Qwen3-Next); a map does not have it. None for a layer without a
+        gate. Raises ValueError for a layer, head, stream or call that there is not.
+        """
+        gate = self.record_of_head(layer, head, stream, call=call).gate
+        return None if gate is None else read_only(gate)[0]
+
     def blocks(self, *, layer: int, stream: str | None = None, call: int = 0) -> Iterator[tuple[slice, Array]]:
         """Compute all weights of a layer in blocks of query rows: (rows, float32 [H, rows, T]).
 

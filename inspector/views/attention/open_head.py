@@ -8,18 +8,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from inspector import maps, row_statistics
 from inspector.components.head import ColouredHead, HeadMessage, HeadOptions, Segments, WholeMap
+from inspector.export import python
 from inspector.plots import attention as draw_attention
 from inspector.plots import flow as draw_flow
 from inspector.plots import theme
+from inspector.plots.chart import Chart
+from inspector.text import named
 from inspector.views.attention import downloads, head_choice, quantities, sink_column
 from inspector.views.components.clicks import is_drawn
 from inspector.views.components.head import Choice, Pan, Step, head
 from inspector.views.figures import chart
-from inspector.views.shell import controls, link, map_words, overview, problems, session, site_words
+from inspector.views.shell import controls, link, loaded_models, map_words, overview, problems, session, site_words
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -155,6 +159,10 @@ def draw(
                 named=marked(seen, named),
                 pinned=rows,
             )
+        if beside := _convolutions(inspected, site):
+            st.caption(beside)
+        if not which.name:
+            _gate(trace, site=site, number=number)
         if kind.name == "norm-weighted":
             _handed_over(inspected, seen.keys, site=site, number=number)
 
@@ -209,6 +217,44 @@ def _whole(
     pictures, _ = overview.thumbnails(trace, shown, stream=stream)
     picture = np.max([pictures[place] for place in which.places], axis=0)
     return WholeMap(len(shown.queries.members), len(shown.keys.members) + beside, picture)
+
+
+def _convolutions(inspected: session.Inspected, site: AttentionSite) -> str:
+    """Name the convolutions over tokens in an attention's layer; "" where there are none, or a mixer tells them."""
+    if inspected.model is None or any(mixer.layer == site.layer for mixer in inspected.trace.mixer_sites):
+        return ""
+    of_layer = [part for part in loaded_models.facts(inspected.model).convolutions if part.layer == site.layer]
+    return said.convolutions({part.name: part.tokens for part in of_layer}) if of_layer else ""
+
+
+def _gate(trace: Trace, *, site: AttentionSite, number: int) -> None:
+    """Draw what an output gate lets through of a head's answers; nothing for a layer without one."""
+    shares = trace.output_gate(layer=site.layer, head=number, stream=site.stream, call=site.call)
+    if shares is None:
+        return
+    most, least = int(shares.argmax()), int(shares.argmin())
+    table = pd.DataFrame({"query": range(len(shares)), "share": shares, "token": list(site.queries)})
+    drawn = Chart(
+        table, "query", "share", "lines", tokens=site.queries, x_title=said.GATE_QUERY, y_title=said.GATE_SHARE
+    )
+    chart.show(
+        partial(drawn),
+        alt=said.GATE,
+        key="output-gate",
+        heading=said.GATE,
+        name=f"{trace.model.replace('/', '-')}-{site_words.in_file(site)}-head{number}-gate",
+        table=table,
+        python=python.output_gate(trace, site=site, head=number),
+    )
+    st.caption(
+        said.gate(
+            most=named(site.queries, most),
+            least=named(site.queries, least),
+            highest=float(shares[most]),
+            lowest=float(shares[least]),
+            mean=float(shares.mean()),
+        )
+    )
 
 
 def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, site: AttentionSite, number: int) -> None:

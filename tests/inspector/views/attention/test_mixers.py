@@ -15,6 +15,7 @@ from inspector import Trace, maps, mixers, record
 from inspector.export import python
 from inspector.trace import mixers as trace_mixers
 from inspector.views.shell import caching
+from inspector.wording.english.phrases import percent
 from tests.closeness import assert_close
 from tests.inspector.probe.families import save
 from tests.inspector.probe.hybrids import FAMILIES
@@ -51,6 +52,18 @@ def opened(folder: Path, page: str = "Attention", text: str = TEXT, **link: str)
 
 def recorded(folder: Path, text: str = TEXT) -> Trace:
     return record(models.load(folder), text)
+
+
+def test_a_gated_head_says_what_its_gate_lets_through(folder: Path) -> None:
+    app = opened(folder / "qwen3_next", layer="1", head="2")
+    trace = recorded(folder / "qwen3_next")
+    shares = trace.output_gate(layer=1, head=2)
+    assert shares is not None
+    assert f"{percent(shares.mean())} of its length is left on average, {percent(shares.max())} at" in said(app)
+    names: dict[str, object] = {}
+    exec(python.output_gate(replace(trace, model=str(folder / "qwen3_next")), site=trace.sites[0], head=2), names)
+    np.testing.assert_array_equal(names["shares"], shares)
+    assert "of its length is left" not in said(opened(folder / "falcon_h1", layer="0", head="2"))  # has no gate
 
 
 @pytest.mark.parametrize("name", KINDS)

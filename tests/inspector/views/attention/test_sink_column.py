@@ -1,4 +1,4 @@
-"""A learned sink as a column of its own behind the keys of a map: in the view, in the files and in the caption."""
+"""Parts beside the keys of a map: a learned sink as a column of its own, and convolutions by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from tests.inspector.probe.families import CAPTURED, save
 from tests.inspector.views.page import forget, message, messages, opened, pressed, said
 
 TEXT = "the cat sat on the log"
-FAMILIES = {family.name: family for family in CAPTURED if family.name in ("gpt_oss", "mimo_v2_flash", "granite_swa")}
+FAMILIES = {
+    family.name: family for family in CAPTURED if family.name in ("gpt_oss", "mimo_v2_flash", "granite_swa", "zaya")
+}
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +79,10 @@ def test_a_sink_that_is_in_no_row_has_no_column(folder: Path) -> None:
     trace = record(models.load(folder / "granite_swa"), TEXT)
     assert trace.sink(layer=0, head=0) is None
     assert "(sink)" not in message(page(folder / "granite_swa", layer="0", head="0"), "head")[0]["keys"]
+
+
+def test_convolutions_of_the_layer_are_named(folder: Path) -> None:
+    words = said(page(folder / "zaya", layer="1", head="0"))
+    assert "Convolutions mix neighbouring tokens in this layer too" in words
+    assert "`self_attn.qkv_proj.conv_qk_depthwise` (2 tokens)" in words
+    assert "neighbouring tokens" not in said(page(folder / "gpt_oss", layer="1", head="0"))
