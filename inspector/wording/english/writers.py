@@ -27,7 +27,7 @@ NAMES = {
     "attention": "attention",
     "cross": "cross-attention",
     "ffn": "FFN",
-    "head": "head's biases",
+    "head": "bias of the model's head",
 }
 HELD = (
     "Each norm keeps the scale that it has on this text: then the residual stream is a sum of all that was written to "

@@ -68,3 +68,23 @@ def test_sums_hold_in_the_shipped_models(shipped: Callable[[str], LoadedModel], 
 def test_sums_hold_in_smollm2(smollm2: LoadedModel) -> None:
     for text in TEXTS:
         assert check(smollm2, text, layers=4) == set()
+
+
+def test_previous_token_heads_write_the_keys_of_mini_gpts_induction_head(
+    shipped: Callable[[str], LoadedModel],
+) -> None:
+    """The text's word stands twice; the key behind the first is told by the heads that look one token back."""
+    loaded = shipped("mini-gpt")
+    trace = inspector.record(loaded, "the cat saw the dog and the cat saw the bird")
+    measures = inspector.heads.measure(trace)
+    induction = measures.loc[measures["induction"].idxmax()]
+    previous = measures.sort_values("previous", ascending=False).head(2)
+    tokens = [token.lstrip("\u2581\u0120") for token in trace.tokens]
+    query, key = max(at for at, token in enumerate(tokens) if token == "cat"), tokens.index("cat") + 1
+    place = {"layer": int(induction["layer"]), "head": int(induction["head"])}
+    assert trace.attention(**place)[query].argmax() == key
+    side = writers.of_score(trace, loaded, **place, query=query, key=key).side("key")
+    strongest = side[side["kind"] == "head"].nlargest(2, "contribution")
+    assert set(zip(strongest["layer"], strongest["head"], strict=True)) == set(
+        zip(previous["layer"], previous["head"], strict=True)
+    )
