@@ -38,7 +38,7 @@ _TOKENS = 128  # of all rows run together: more rows share the reading of the we
 
 @dataclass(frozen=True)
 class Estimate:
-    """How many patched runs a grid takes, and about how many seconds."""
+    """The number of patched runs that a grid takes, and about how many seconds."""
 
     runs: int
     seconds: float
@@ -210,7 +210,7 @@ def estimate(
     into: Into = "corrupted",
     stream: str | None = None,
 ) -> Estimate:
-    """How long a grid takes, from what one layer takes for a batch of rows: for "part" one part, for "head tokens" a
+    """Estimate how long a grid takes, from a layer and a batch of rows: for "part" one part, for "head tokens" a
     middle layer. stream: of the heads; all by default."""
     runs, _ = pair.runs(into)
     heads_of = stream
@@ -309,7 +309,7 @@ def batches(chosen: Sequence[T], runs: LayerRuns, *, alike: Callable[[T], Any] =
 
 
 def _rows(runs: LayerRuns) -> int:
-    """How many rows run side by side."""
+    """Count the rows that run side by side."""
     return max(_TOKENS // len(range(*runs.rows.indices(runs.hidden.shape[1]))), 1)
 
 

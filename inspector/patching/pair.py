@@ -25,7 +25,7 @@ Into = Literal["corrupted", "clean"]
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What is measured of the logits at one position.
+    """A measure of the logits at one position.
 
     token, against: ids; the logit of `token`, less that of `against` where there is one. normalised: True for the log
     of the token's probability instead of its logit (a difference of two is the same either way).
@@ -89,7 +89,7 @@ class Pair:
         return float(self.answer.of(runs.logits(runs.hidden[:, runs.rows], position=self.answer.position))[0])
 
     def layer_record(self, into: Into, stream: str, layer: int) -> LayerRecord | None:
-        """What a layer's parts add in the text that is run; None for a layer that was not followed."""
+        """Return what a layer's parts add in the text that is run; None for a layer that was not followed."""
         blocks = self._blocks_corrupted if into == "corrupted" else self._blocks_clean
         return next((record for record in blocks.of(stream) if record.layer == layer), None)
 
@@ -163,7 +163,7 @@ def answer_of(
     position: int | None,
     normalised: bool,
 ) -> Answer:
-    """What is asked of one text or of two; see `pair`."""
+    """Read what is asked of one text or of two; see `pair`."""
     if loaded.predict is None:
         raise ValueError(
             f"{loaded.card.id} has no head that predicts tokens, so no answer can be measured; choose a model that "

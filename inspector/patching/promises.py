@@ -33,12 +33,12 @@ class ScoreChange:
 
     @property
     def effect(self) -> float:
-        """How far the score moved."""
+        """The distance that the score moved, signed."""
         return self.after - self.before
 
 
 def promise(uncut: Uncut, one: Cut, *, instead: Uncut | None = None) -> float:
-    """How far the split of the answer's logit says that a cut moves the answer.
+    """Tell how far a cut moves the answer, by the split of the answer's logit.
 
     NaN where it says nothing: for an edge into a query, a key, a value or an FFN, for a head's mean, and for the log of
     one token's probability, which is no sum. Raises ValueError where the logit is not split.
@@ -70,7 +70,7 @@ def promise(uncut: Uncut, one: Cut, *, instead: Uncut | None = None) -> float:
 
 
 def score_change(uncut: Uncut, one: EdgeCut, *, head: int, query: int, key: int) -> ScoreChange:
-    """How a cut into a query or a key moves the score of one cell of a head that reads it, and what the split promises.
+    """Measure how a cut into a query or a key moves one cell's score, and tell what the split promises.
 
     The promise sums the pairs in which the writer stands on the cut side. Raises ValueError for another reader, and as
     `writers.of_score` does.
@@ -165,13 +165,13 @@ def _writer(head: ModelHead) -> Writer:
 
 
 def _share(uncut: Uncut, writer: Writer) -> float:
-    """What a writer adds to the answer directly."""
+    """Sum up what a writer adds to the answer directly."""
     parts = zip(uncut.split.writers, uncut.split.contributions, strict=True)
     return float(sum(value for part, value in parts if _is(uncut, part, writer)))
 
 
 def _is(uncut: Uncut, part: Writer, writer: Writer) -> bool:
-    """Whether a part of a split belongs to a writer: the embedding has its positions, an attention heads and bias."""
+    """Return True if a part of a split is of a writer: the embedding has positions, an attention heads and a bias."""
     if writer.kind == "embedding":
         behind = {norm.name for norm in uncut.trace.norms if norm.placement == "embedding"}
         names = ("embedding", *behind)

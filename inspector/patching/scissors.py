@@ -91,7 +91,7 @@ class Uncut:
 
     @cached_property
     def writes(self) -> Writes:
-        """What each writer adds to the residual stream."""
+        """The writes of the text."""
         return Writes(self.runs, self.trace)
 
     @cached_property
@@ -149,7 +149,7 @@ class CutRun:
 
     @property
     def effect(self) -> float:
-        """How far the answer moved."""
+        """The distance that the answer moved, signed."""
         return self.after - self.before
 
 
@@ -198,7 +198,7 @@ class _MadeError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class _Shift:
-    """What a group of readers does not read: delta [1, Q, D], and whether norms are held while they read."""
+    """A part of the stream that some readers do not read: delta [1, Q, D], and whether norms are held meanwhile."""
 
     delta: Tensor
     held: bool
@@ -333,7 +333,7 @@ class _Cuts(NoEdit):
         return made[-1]
 
     def _with_ffn(self, inputs: LayerInputs, reader: Reader, shift: _Shift) -> Tensor:
-        """What leaves the layer when its FFN reads the shifted stream; its attention stays what it gave."""
+        """Run the layer with its FFN on the shifted stream; its attention stays what it gave."""
 
         def held(at: Place, call: AttentionCall, compute: Compute) -> Tensor:
             return self._mixed[at]

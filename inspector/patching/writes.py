@@ -1,4 +1,4 @@
-"""What each writer adds to the residual stream, and what of it stands before a reader.
+"""Writes to the residual stream: what each writer adds, and what of it stands before a reader.
 
 Writers are the embedding (with the positions that are added to it), each head (its mix A V times its part of W_O), each
 layer's attention and FFN. Behind a norm that stands on the stream itself (post-norm), and behind one on a sublayer's
@@ -29,7 +29,7 @@ _TOLERANCE = 1e-4  # of the largest entry of what attention adds
 
 @dataclass(frozen=True, order=True)
 class Reader:
-    """What reads the residual stream: a head's query, a kv head's key or value, a layer's FFN, or the logits.
+    """A reader of the residual stream: a head's query, a kv head's key or value, a layer's FFN, or the logits.
 
     head: of a query the head, of a key or value the kv head.
     """
@@ -60,7 +60,7 @@ class Writes:
         return record_blocks(self.runs.loaded, self.trace)
 
     def of(self, writer: Writer) -> Tensor:
-        """What the writer adds to the stream at every token: [1, Q, D].
+        """Return what the writer adds to the stream at every token: [1, Q, D].
 
         Raises ValueError for a writer that there is not, and where what it adds cannot be told.
         """
@@ -71,7 +71,7 @@ class Writes:
         return added[None] if writer.kind != "head" else self._head(writer, added)[None]
 
     def before(self, writer: Writer, reader: Reader) -> Tensor:
-        """What of the writer's write stands in the stream that the reader reads: [1, Q, D].
+        """Return what of the write stands in the stream that the reader reads: [1, Q, D].
 
         Raises ValueError where the writer writes behind the reader, or to another stream.
         """
@@ -126,7 +126,7 @@ class Writes:
         return self._stage(_stack(writer.stream), writer.layer, part)
 
     def _read(self, reader: Reader) -> int:
-        """How many stages have written when the reader reads."""
+        """Count the stages that have written when the reader reads."""
         stages = self._stages[_stack(reader.stream)]
         if reader.part == "logit":
             return len(stages)
@@ -142,7 +142,7 @@ class Writes:
         return place
 
     def _addition(self, writer: Writer) -> Tensor:
-        """What the writer's sublayer adds: [Q, D]."""
+        """Return what the writer's sublayer adds: [Q, D]."""
         stage = self._stages[_stack(writer.stream)][self._written(writer)]
         if stage.addition.added is None:
             raise ValueError(
@@ -175,7 +175,7 @@ class Writes:
 
 
 def additions_of(layer: LayerRecord, trace: Trace) -> tuple[Addition, ...]:
-    """What a layer's sublayers add; a mixture of experts adds what the others leave over."""
+    """List what a layer's sublayers add; a mixture of experts adds what the others leave over."""
     parts = layer.additions
     on_stream = any(norm.placement == "post" for norm in trace.norms if norm.layer == layer.layer)
     if on_stream or any(part.part == "ffn" or part.added is None for part in parts):
@@ -185,7 +185,7 @@ def additions_of(layer: LayerRecord, trace: Trace) -> tuple[Addition, ...]:
 
 
 def share(norm: NormRecord, delta: Tensor) -> Tensor:
-    """What delta [..., Q, D] is behind a recorded norm whose scale is held."""
+    """Pass delta [..., Q, D] through a recorded norm whose scale is held."""
     x = torch.tensor(norm.input)
     gamma, running = torch.tensor(norm.gamma), None if norm.running is None else torch.tensor(norm.running)
     return held_share(x, delta, gamma, kind=norm.kind, epsilon=norm.epsilon, groups=norm.groups, running=running)

@@ -48,7 +48,7 @@ class LayerInputs:
 
 
 class LayerEdit(Protocol):
-    """What is done to the layers and norms of a run; each method gives the tensor that the model reads on."""
+    """A change of the layers and norms of a run; each method gives the tensor that the model reads on."""
 
     def enters(self, inputs: LayerInputs) -> LayerInputs:
         """Change what a layer is given."""

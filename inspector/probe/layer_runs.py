@@ -122,7 +122,7 @@ class LayerRuns:
         return self.leave(stream, layer, self.run_layer(stream, layer, state, edit=edit))
 
     def logits(self, hidden: Tensor, *, position: int) -> Tensor:
-        """What the head makes of the last hidden state [B, S, D] at a position of the text: [B, V], float32."""
+        """Ask the head about the last hidden state [B, S, D] at a position of the text: [B, V], float32."""
         assert self.loaded.predict is not None
         with torch.inference_mode():
             return self.loaded.predict(hidden[:, position - self.start][:, None])[:, 0].float()

@@ -132,8 +132,8 @@ def attend(
 
     Dropped heads (dropping.py) give 0; their attention is reported all the same. Where a gradient is wanted and
     nothing is watched, plain attention runs in torch's fused kernel: the same function, whose backward pass needs no
-    map. An imposed rule (imposing.py) hides keys beside the mask, and is reported with it. An edit (`editing`) stands in
-    for the computation.
+    map. An imposed rule (imposing.py) hides keys beside the mask, and is reported with it. An edit (`editing`) stands
+    in for the computation.
     """
     mask = with_imposed(mask, stream, queries=query.shape[2], keys=key.shape[2])
     call, edit = AttentionCall(function, query, key, value, mask, stream), _edit.get()

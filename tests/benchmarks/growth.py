@@ -33,7 +33,11 @@ LONGEST = 15.0  # seconds, above which the next size is left out
 SQUARE, SURE = 4.4, 0.1  # the ratio of n^2 with a tenth for noise; seconds below which a ratio is noise
 PAGES = ("layernorm", "block", "scores", "positions")
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "wanted", "milk", "from", "some", "big", "river", "bank"]
-WHY = {"section scores/importance": "the model reads the text once for each token"}
+WHY = {
+    "section scores/importance": "the model reads the text once for each token",
+    "section scores/two_texts": "the model runs once for each head",
+    "section scores/scissors": "the model runs once for each head",
+}
 
 
 def save(folder: Path) -> None:

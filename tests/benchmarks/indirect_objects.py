@@ -1,4 +1,4 @@
-"""What the split of a logit says of heads, held to what cutting them does: indirect objects (Wang et al. 2023).
+"""Shares of heads in a logit, held to what cutting the heads does: indirect objects (Wang et al. 2023).
 
     python -m tests.benchmarks.indirect_objects
 
@@ -47,7 +47,7 @@ def sentences(loaded: models.LoadedModel) -> list[Uncut]:
 
 
 def lost(texts: list[Uncut], heads: list[ModelHead]) -> float:
-    """How much of the preference is gone without all of the heads, mean over the sentences."""
+    """Measure how much of the preference is gone without all of the heads, mean over the sentences."""
     return -float(np.mean([patching.cut(text, [HeadCut(head) for head in heads]).effect for text in texts]))
 
 

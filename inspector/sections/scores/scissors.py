@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -44,7 +44,15 @@ AT_ONCE = 1.0  # seconds: heads that take longer are cut when asked for
 MOST = 20  # kept cuts
 
 
-def answer(
+def answer(subject: Subject, **chosen: Any) -> Iterator[Block]:
+    """Yield what a cut takes beside what was promised, the cuts that were kept, and each head cut alone."""
+    try:
+        yield from _answer(subject, **chosen)
+    except ValueError as error:
+        raise ValueError(words.refused(str(error))) from None
+
+
+def _answer(
     subject: Subject,
     *,
     answer: str,
@@ -52,9 +60,8 @@ def answer(
     writer: str,
     reader: str,
     norms: str,
-    kept: str,
+    cuts: str,
 ) -> Iterator[Block]:
-    """Yield what a cut takes beside what was promised, the cuts that were kept, and each head cut alone."""
     from inspector import patching
 
     loaded = subject.model
@@ -71,13 +78,13 @@ def answer(
     score = _score(subject, uncut, one)
     if score:
         yield Paragraph(score)
-    cuts = [line for line in kept.split(";") if line]
-    chosen = ";".join(dict.fromkeys([*cuts, notation]))
-    more = [Choice("keep-cut", words.KEEP, {"kept": chosen})] if notation not in cuts and len(cuts) < MOST else []
-    yield Choices((*more, *([Choice("forget-cuts", words.EMPTY, {"kept": None})] if cuts else [])))
+    lines = [line for line in cuts.split(";") if line]
+    chosen = ";".join(dict.fromkeys([*lines, notation]))
+    more = [Choice("keep-cut", words.KEEP, {"cuts": chosen})] if notation not in lines and len(lines) < MOST else []
+    yield Choices((*more, *([Choice("forget-cuts", words.EMPTY, {"cuts": None})] if lines else [])))
     code = _code(subject, answer, against)
-    if cuts:
-        yield from _kept(subject, uncut, cuts, code)
+    if lines:
+        yield from _kept(subject, uncut, lines, code)
     yield replace(EACH, answer=partial(_each, uncut=uncut, asked=(answer, against), code=code))
     yield Note(words.SCISSORS_NOTE)
 
@@ -206,7 +213,10 @@ def _each(subject: Subject, *, uncut: Uncut, asked: tuple[str, str], code: str) 
             on_progress(number, len(layers))
             make = partial(patching.cut_heads, uncut, layers=[layer])
             tables.append(subject.of_text(("each head cut", uncut.answer, layer), make))
+    order = {place: number for number, place in enumerate(runs.mixed)}  # as `cut_heads` gives them
     table = pd.concat(tables, ignore_index=True)
+    places = [order[place] for place in zip(table["stream"], table["layer"], table["call"], strict=True)]
+    table = table.iloc[sorted(range(len(table)), key=places.__getitem__)].reset_index(drop=True)
     told = table.dropna(subset=["promise"])
     if len(told) > 2:
         rho = float(told["promise"].corr(told["effect"], method="spearman"))
@@ -227,7 +237,7 @@ def _each(subject: Subject, *, uncut: Uncut, asked: tuple[str, str], code: str) 
                 height=360,
             ),
             words.EACH_ALT,
-            f"{code}table = inspector.patching.cut_heads(uncut)",
+            f"{code}table = inspector.patching.cut_heads(uncut).dropna(subset=['promise'])",
             told,
         )
     yield Table("each-head-table", table, words.ALL_HEADS, height=320)
@@ -277,7 +287,7 @@ def _first_writer(subject: Subject) -> str:
 
 
 def _readers(subject: Subject) -> Mapping[str, str]:
-    """What can be cut of a writer: an edge into the logit, an FFN, a query, key or value; a head whole, or a column."""
+    """List what can be cut: an edge into the logit, an FFN, a query, key or value; a head whole, or a column."""
     trace = subject.trace
     last = "decoder" if "decoder" in trace.streams else trace.streams[0]
     options = {"logit": words.INTO_LOGIT, "zero": words.TO_ZERO, "mean": words.TO_MEAN}
@@ -303,7 +313,7 @@ def _readers(subject: Subject) -> Mapping[str, str]:
 WRITER = Named("writer", words.WRITER, _writers, _first_writer, width=180)
 READER = Named("reader", words.READER, _readers, lambda subject: "logit", width=260)
 NORMS = Option("norms", words.NORMS, lambda subject: words.LIVE, look="list", width=140)
-KEPT = ClickedWords("kept", words.KEPT, r"[a-z0-9 .,;>-]{0,2000}")
+KEPT = ClickedWords("cuts", words.KEPT, r"[a-z0-9 .,;>-]{0,2000}")
 EACH = Section("each-head-cut", words.EACH, _each, long=True)
 SECTION = Section(
     "scissors",

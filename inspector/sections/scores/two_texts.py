@@ -26,13 +26,22 @@ _PLACES = 4  # words that are tried at first
 _CANDIDATES = ("dog", "man", "woman", "house", "London", "Mary", "old", "two")
 
 
-def answer(
+def answer(subject: Subject, **chosen: Any) -> Iterator[Block]:
+    """Yield what both texts answer, and how much of the difference comes with each part."""
+    try:
+        yield from _answer(subject, **chosen)
+    except ValueError as error:
+        raise ValueError(words.refused(str(error))) from None
+
+
+def _answer(
     subject: Subject, *, head: tuple[int, int, int], corrupted: str, answer: str, against: str, patched: str, into: str
 ) -> Iterator[Block]:
-    """Yield what both texts answer, and how much of the difference comes with each part."""
     from inspector import patching
 
     loaded, trace = subject.model, subject.trace
+    if corrupted.strip() == trace.text.strip():
+        raise ValueError(words.WRITE_ANOTHER)
 
     def read() -> Pair:
         wanted, less = answer or None, against or None
@@ -124,7 +133,9 @@ def _of_heads(opened: OpenHead, table: pd.DataFrame, code: str, into: str) -> Ma
         diverging=True,
     )
     best = words.head_named(int(most["layer"]), int(most["head"]))
-    return replace(drawn, sentence=words.best(best, float(most["share"])))
+    row = [(site.layer, site.call) for site in opened.sites].index((int(most["layer"]), int(most["call"])))
+    panels = tuple(replace(panel, named=(row, int(most["head"]))) for panel in drawn.panels)
+    return replace(drawn, panels=panels, sentence=words.best(best, float(most["share"])))
 
 
 def _of_tokens(opened: OpenHead, table: pd.DataFrame, patched: str, code: str, into: str) -> Map:
@@ -141,10 +152,11 @@ def _of_tokens(opened: OpenHead, table: pd.DataFrame, patched: str, code: str, i
         rows = [words.row_of(layer) for layer in grid.index]
         call = f"inspector.patching.patch_parts(pair, parts=[{patched!r}], into={into!r})"
     site = opened.site
+    named = (list(grid.index).index(most["head" if by_head else "layer"]), int(most["position"]))
     return Map(
         "patched-tokens",
         "",
-        (Panel(grid.to_numpy(), rows=rows, columns=tokens),),
+        (Panel(grid.to_numpy(), rows=rows, columns=tokens, named=named),),
         words.HEAD if by_head else words.LAYER,
         words.TOKEN,
         words.GRID_ALT,

@@ -15,7 +15,7 @@ LEAVE_OUT, TWO_TEXTS, SCISSORS = "scores/importance", "scores/two_texts", "score
 PARAMETERS = {
     LEAVE_OUT: ("left_at", "layer", "call", "head"),
     TWO_TEXTS: ("layer", "call", "head"),
-    SCISSORS: ("writer", "reader", "kept"),
+    SCISSORS: ("writer", "reader", "cuts"),
 }
 """The parameters of each section that no widget holds."""
 

@@ -11,6 +11,7 @@ CORRUPTED, ANSWER, AGAINST = "The corrupted text", "Answer", "against"
 CORRUPTED_HELP = (
     "A text of equal length, token by token, that leads to another answer. The text in the sidebar is clean."
 )
+WRITE_ANOTHER = "Write a corrupted text: one of as many tokens as yours, in which a word is another."
 ANSWER_HELP = "A word of one token. Left empty, what the model finds likeliest."
 GRIDS = {
     "heads": "Heads",
@@ -79,9 +80,9 @@ SCISSORS_NOTE = (
 )
 
 
-def no_answer(model: str) -> str:
-    """Say why a model cannot be asked."""
-    return f"{model} has no head that predicts tokens, so there is no answer to measure"
+def refused(reason: str) -> str:
+    """Write the reason of a refusal as a sentence."""
+    return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
 
 
 def asked(answer: str, against: str | None) -> str:

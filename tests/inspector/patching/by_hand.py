@@ -63,7 +63,7 @@ def answered(network: Any, trace: Trace, answer: Answer, *changes: Any) -> float
 
 @torch.no_grad()
 def seen(network: Any, trace: Trace, module: nn.Module, *, given_to: bool) -> Tensor:
-    """What a module is given, or gives, in a run without changes."""
+    """Return what a module is given, or gives, in a run without changes."""
     kept: list[Tensor] = []
 
     def keep(x: Tensor) -> Tensor:

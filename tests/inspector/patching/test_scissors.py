@@ -45,7 +45,7 @@ def uncut(loaded: LoadedModel, text: str = TEXT) -> Uncut:
 
 
 def write_of(network: Any, of: Uncut, output: nn.Module, head: int) -> Tensor:
-    """What a head adds: its slice of the output matrix's input times its rows of the matrix."""
+    """Return what a head adds: its slice of the output matrix's input times its rows of the matrix."""
     z = seen(network, of.trace, output, given_to=True)
     weight = output.weight if type(output).__name__ == "Conv1D" else output.weight.T
     width = weight.shape[0] // 4
@@ -153,7 +153,7 @@ def test_edges_into_the_ffn_and_the_logit(family: Callable[[str], Path], norms: 
 
 
 def test_held_into_the_logit_is_the_share_of_the_paper(family: Callable[[str], Path]) -> None:
-    """In float64 by hand: the logits' difference loses gamma delta / deviation times the two tokens' rows."""
+    """The logits' difference, in float64 by hand, loses gamma delta / deviation times the two tokens' rows."""
     of, network = uncut(models.load(family("llama"))), reference(family("llama"))
     x = seen(network, of.trace, network.model.norm, given_to=True)
     rows = network.lm_head.weight.detach().double()
@@ -295,3 +295,67 @@ def test_what_cannot_be_cut(family: Callable[[str], Path], shipped: Callable[[st
             patching.cut(of, cuts)
     with pytest.raises(ValueError, match="no head that predicts"):
         patching.read(shipped("minilm"), "The cat sat.")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "head 0.2 -> key 1.1",
+        "embedding -> logit, norms held",
+        "ffn 0 -> ffn 1",
+        "attention 0 -> query 1.3",
+        "cross head 1.2 -> zero",
+        "head 0.1 -> mean",
+        "head 0.1 without 2 5",
+        "encoder head 0.1 -> encoder value 1.0",
+    ],
+)
+def test_a_cut_is_written_as_it_is_read(line: str) -> None:
+    assert patching.write(patching.parse(line, stream="decoder"), stream="decoder") == line
+
+
+@pytest.mark.parametrize(
+    "line", ["", "head 0 -> logit", "ffn 1 -> zero", "head 0.1", "head 0.1 -> key 1", "x -> logit"]
+)
+def test_what_is_no_cut_is_refused(line: str) -> None:
+    with pytest.raises(ValueError, match="is no cut; write one like"):
+        patching.parse(line, stream="decoder")
+
+
+@pytest.mark.parametrize("name", ["mini-gpt", "translator"])
+def test_promise_and_effect_into_the_logit(shipped: Callable[[str], LoadedModel], name: str) -> None:
+    """With norms held they are equal, for every writer; with norms live some are not."""
+    of = patching.read(shipped(name), "The cat sat on the mat.")
+    stream, layers = of.runs.last, len(of.runs.layers[of.runs.last])
+    heads = of.runs.mixed[stream, 0, 0].shape[1]
+    writers = [Writer("embedding", stream), *(Writer("ffn", stream, layer) for layer in range(layers))]
+    writers += [Writer("head", stream, layer, head) for layer in range(layers) for head in range(heads)]
+    writers += [Writer("attention", stream, layer) for layer in range(layers)]
+    held = patching.measure_cuts(of, [EdgeCut(writer, Reader("logit", stream), "held") for writer in writers])
+    assert_close(held["effect"], held["promise"], relative=1e-4, scale=of.measured)
+    live = patching.measure_cuts(of, [EdgeCut(writer, Reader("logit", stream)) for writer in writers])
+    assert np.abs(live["effect"] - live["promise"]).max() > 1e-2
+
+
+def test_promise_and_effect_of_a_score(shipped: Callable[[str], LoadedModel]) -> None:
+    of = patching.read(shipped("mini-gpt"), "The old captain saw Mr Waldo near the harbour, and the old captain saw")
+    for part in ("query", "key"):
+        for writer in (Writer("head", "decoder", 0, 2), Writer("ffn", "decoder", 0), Writer("embedding", "decoder")):
+            reader = of.reader(part, ModelHead("decoder", 1, 4))  # type: ignore[arg-type]
+            change = patching.score_change(of, EdgeCut(writer, reader, "held"), head=4, query=12, key=3)
+            assert_close(change.effect, change.promise, relative=1e-4, scale=change.before)
+            assert abs(change.promise) > 1e-3
+    with pytest.raises(ValueError, match="no query or key of head"):
+        patching.score_change(of, EdgeCut(writer, Reader("ffn", "decoder", 1)), head=0, query=1, key=0)
+
+
+def test_each_head_alone_is_its_cut(shipped: Callable[[str], LoadedModel]) -> None:
+    of = patching.read(shipped("mini-gpt"), "The cat sat on the mat.")
+    table = patching.cut_heads(of, layers=[1])
+    for row in table.itertuples():
+        cut = [HeadCut(ModelHead("decoder", 1, int(row.head)))]
+        assert_close(row.effect, patching.cut(of, cut).effect, relative=1e-5, scale=of.measured)
+        assert_close(row.promise, patching.promise(of, cut[0]), relative=1e-9)
+    span = SpanCut(ModelHead("decoder", 1, 2), (0, 3))
+    parts = [patching.promise(of, SpanCut(ModelHead("decoder", 1, 2), (token,))) for token in (0, 3)]
+    assert_close(patching.promise(of, span), sum(parts), relative=1e-9)
