@@ -110,6 +110,16 @@ def mixer_cell(trace: Trace, cell: MixerCell) -> str:
     )
 
 
+def mixer_state(trace: Trace, *, site: MixerSite, head: int) -> dict[str, str]:
+    """Python lines of what only heads without softmax have: by the name of what holds it, table, decays or erased."""
+    mixer = f"{recorded(trace)}\nmixer = trace.mixer(layer={site.layer}, kind={site.kind!r})"
+    return {
+        "table": f"{mixer}\ntable = inspector.mixers.by_token(mixer, {head})",
+        "decays": f"{mixer}\ndecays = inspector.mixers.decays(mixer)",
+        "erased": f"{mixer}\nerased = inspector.mixers.erased_by(mixer, {head})",
+    }
+
+
 def rollout(trace: Trace, *, token: int, stream: str) -> str:
     """Python lines after which `shares` holds the rollout from a token, [L + 1, T], the last layer at the end."""
     followed = f'shares = flow.rollout(trace, token={token}, stream="{stream}")'

@@ -168,7 +168,9 @@ def test_exactness_counts_the_layers_with_maps(hybrid: LoadedModel) -> None:
 
 @pytest.mark.families
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-@pytest.mark.parametrize("name", ["qwen3_next", "kimi_linear", "bamba", "jamba", "recurrent_gemma", "lfm2", "rwkv"])
+@pytest.mark.parametrize(
+    "name", ["qwen3_next", "kimi_linear", "minimax", "bamba", "jamba", "recurrent_gemma", "lfm2", "rwkv"]
+)
 def test_in_half_precision_the_core_runs_again_in_float32(name: str, dtype: str, tmp_path: Path) -> None:
     save(FAMILIES[name], tmp_path)
     loaded = models.load(tmp_path, dtype=dtype)
@@ -178,11 +180,16 @@ def test_in_half_precision_the_core_runs_again_in_float32(name: str, dtype: str,
     assert "ran again in float32" in str(checked)
 
 
-def test_a_core_that_cannot_run_again_is_refused_in_half_precision(tmp_path: Path) -> None:
+@pytest.mark.families
+@pytest.mark.parametrize("tokens", [7, 300])  # less than a block of the layer's own, and more
+def test_lightning_attention_runs_again_from_its_own_projections(tokens: int, tmp_path: Path) -> None:
     save(FAMILIES["minimax"], tmp_path)
-    trace = record(models.load(tmp_path, dtype="bfloat16"), TEXTS[1])
-    with pytest.raises(ValueError, match="no map of layer 1"):
-        trace.attention(layer=1, kind="lightning attention")
+    half = models.load(tmp_path, dtype="bfloat16")
+    for mixer in recorded(half, tokens).mixers:
+        assert mixer.again
+        assert off(mixer) <= 1e-5
+    batch = record_batch(half, TEXTS, padding="left")
+    assert all(mixer.exact for trace in batch for mixer in trace.mixers)
 
 
 # --- planted faults ------------------------------------------------------------------------------------------------

@@ -290,7 +290,17 @@ def test_the_state_stands_below_the_map_when_it_is_asked_for(folder: Path, name:
     assert not app.exception
     words = said(app)
     assert "The state is largest after" in words
-    assert ("of what was left of" in words) == kind.endswith(("delta rule", "delta attention"))
+    erases = kind.endswith(("delta rule", "delta attention"))
+    assert ("of what was left of" in words) == erases
+    trace = replace(recorded(folder / name), model=str(folder / name))
+    record = trace.mixer(layer=0, kind=kind)
+    expected = {"table": mixers.by_token(record, 1)}
+    expected |= {} if record.site.by_channel else {"decays": mixers.decays(record)}
+    expected |= {"erased": mixers.erased_by(record, 1)} if erases else {}
+    for what, numbers in expected.items():
+        names: dict[str, object] = {}
+        exec(python.mixer_state(trace, site=record.site, head=1)[what], names)
+        np.testing.assert_array_equal(names[what], numbers)
 
 
 def test_generate_says_that_it_shows_rows_of_softmax_attention_alone(folder: Path) -> None:
