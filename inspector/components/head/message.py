@@ -288,7 +288,7 @@ class HeadMessage:
 MOST_BYTES = 4 * 2**20
 """Bytes of the maps of all heads, at most, for a file or a page that holds them all."""
 ALONE = ("layer", "head", "title", "vmax")
-"""What of a message, and of its header, differs from head to head in a view."""
+"""The parts of a message, and of its header, that differ from head to head in a view."""
 _CHOSEN = ("view", "chosen", "options", "marked", "picked")
 """The entries that differ by what the reader chose, or by the page's sentence."""
 
