@@ -17,7 +17,7 @@ from models.build_lock import LOADING
 from models.mixers import mark_begun, take_begun
 
 _GATES = re.compile(r"sigmoid\((gate|gate_states|self\.g_proj)\b|\bgate\.sigmoid\(")
-_GATED = "headlight_gated"  # an attribute of a module whose answer is gated
+_GATED = "_headlight_gated"  # an attribute of a module whose answer is gated
 
 
 def install(network: nn.Module) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from torch import Tensor
 import inspector
 import models
 from inspector import Trace
-from models.attention.output_gate import shares
+from models.attention.output_gate import shares, watch_gates
 from models.loaded import LoadedModel
+from models.mixers import watch_mixers
 from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, save
 
@@ -49,7 +51,7 @@ def expected(trace: Trace, gate: Tensor, *, layer: int) -> np.ndarray:
 @pytest.mark.parametrize("name", ["qwen3_next", "qwen3_5_text", "afmoe"])
 def test_a_gate_lets_through_what_its_own_numbers_say(name: str, tmp_path: Path) -> None:
     loaded = loaded_family(name, tmp_path)
-    attending = [module for module in loaded.network.modules() if hasattr(module, "headlight_gated")]
+    attending = [module for module in loaded.network.modules() if hasattr(module, "_headlight_gated")]
     seen: list[Tensor] = []
     hooks = [logits(module, seen) for module in attending]
     trace = inspector.record(loaded, TEXT)
@@ -84,3 +86,16 @@ def test_what_grows_or_turns_an_answer_is_no_gate() -> None:
     assert_close(shares(mixed, mixed * torch.tensor([1.0, 0.0])), torch.tensor([[[0.2**0.5], [0.6]]]), relative=1e-6)
     assert shares(mixed, mixed * 1.1) is None
     assert shares(mixed, -mixed) is None
+
+
+def test_a_copy_of_a_network_has_gates_of_its_own(tmp_path: Path) -> None:
+    loaded = loaded_family("afmoe", tmp_path)
+    ids = torch.tensor([[5, 6, 7, 8]])
+    watched: list[Tensor] = []
+    copied = deepcopy(loaded.network)
+    with torch.no_grad(), watch_mixers(lambda call: None), watch_gates(watched.append):
+        loaded.network(input_ids=ids)
+        copied(input_ids=ids)
+    assert len(watched) == 4
+    for first, second in zip(watched[:2], watched[2:], strict=True):
+        np.testing.assert_array_equal(first, second)
