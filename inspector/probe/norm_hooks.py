@@ -51,7 +51,7 @@ class WatchedForward:
     """Everything that the hooks saw in one forward. attentions: the calls of the seam, in the same run.
 
     refused: each call of a norm that is not shown, its path and the reason. begun: how many sublayers that mix tokens
-    began, those inside another left out.
+    began, those inside another left out. holds_norms: whether norms are looked at.
     """
 
     attentions: list[AttentionCall]
@@ -63,6 +63,7 @@ class WatchedForward:
     inside: list[LayerCall] = field(default_factory=list)
     sublayers: list[str] = field(default_factory=list)
     begun: int = 0
+    holds_norms: bool = True
     _copied: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     @property
@@ -98,12 +99,16 @@ _uses: WeakKeyDictionary[nn.Module, dict[tuple[str, int], NormUses]] = WeakKeyDi
 
 
 @contextmanager
-def watch_norms(network: nn.Module, attentions: list[AttentionCall], *, sums: bool) -> Iterator[WatchedForward]:
+def watch_norms(
+    network: nn.Module, attentions: list[AttentionCall], *, sums: bool, norms: bool = True
+) -> Iterator[WatchedForward]:
     """Collect every call of a norm and of a layer in the block. sums: whether to tell what becomes of each norm.
+
+    norms: False to collect layers alone.
 
     That is watched once for each network, for it takes a sixth of the time.
     """
-    seen, known = WatchedForward(attentions), _uses.get(network)
+    seen, known = WatchedForward(attentions, holds_norms=norms), _uses.get(network)
     sums, told = sums and known is None, sums
     seen.sums = WatchedSums(lambda: next(reversed(seen.sublayers), "ffn")) if sums else None
     token = _seen.set(seen)
@@ -251,7 +256,7 @@ class _NormHook:
 
     def __call__(self, module: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
         seen = _seen.get()
-        if seen is None:
+        if seen is None or not seen.holds_norms:
             return
         with seen.sums.off() if seen.sums is not None else nullcontext():
             self._see(

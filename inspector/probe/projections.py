@@ -231,7 +231,7 @@ def record_projections(
     number = trace.attentions.index(record)
     names = {key(parameter): name for name, parameter in loaded.network.named_parameters()}
     calls: list[AttentionCall] = []
-    with torch.no_grad(), watch_norms(loaded.network, [], sums=False) as seen:
+    with torch.no_grad(), watch_norms(loaded.network, [], sums=False, norms=False) as seen:
         since: dict[int, int] = {}  # attention calls before each sublayer
 
         def wanted() -> bool:

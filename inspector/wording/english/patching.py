@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import isnan
 
 from inspector.text import number, signed, token
@@ -113,7 +114,7 @@ def best(what: str, share: float) -> str:
 
 def head_named(layer: int, head: int) -> str:
     """Name a head in a sentence."""
-    return f"head {layer}.{head}"
+    return f"layer {layer}, head {head}"
 
 
 def part_named(part: str, layer: int, at: str) -> str:
@@ -124,7 +125,7 @@ def part_named(part: str, layer: int, at: str) -> str:
 
 def head_at(layer: int, head: int, at: str) -> str:
     """Name a head at a token, in a sentence."""
-    return f"head {layer}.{head} at {token(at)}"
+    return f"{head_named(layer, head)} at {token(at)}"
 
 
 def row_of(layer: int) -> str:
@@ -133,7 +134,8 @@ def row_of(layer: int) -> str:
 
 
 def cut(writer: str, reader: str, kind: str) -> str:
-    """Name a cut in a sentence, by `promises.named`."""
+    """Name a cut in a sentence, by `promises.named`, whose short names of heads are "head LAYER.HEAD"."""
+    writer, reader = (re.sub(r"\bhead (\d+)\.(\d+)", r"layer \1, head \2", name) for name in (writer, reader))
     if kind == "edge":
         return f"the edge from {writer} into {'the ' if reader == 'logit' else ''}{reader}"
     if kind == "columns":

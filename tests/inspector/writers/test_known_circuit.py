@@ -2,12 +2,16 @@
 
 Token t is direction t of 16, position p direction 16 + p, and directions 32 to 47 hold the token before. Head 2 of
 layer 0 compares position p with p - 1 and copies that token to 32 + t; head 1 of layer 1 compares its own token with
+<<<<<<< HEAD
+32 + t and copies the token that it finds to the output (Elhage et al. 2021; Olsson et al. 2022). Everything else is
+noise.
+=======
 32 + t and copies the token that it finds to the output (Elhage et al. 2021; Olsson et al. 2022). All else is noise.
+>>>>>>> writers
 """
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 
@@ -15,6 +19,7 @@ import inspector
 from inspector import writers
 from inspector.writers import Writer
 from models import LoadedModel
+from tests.closeness import assert_close
 from tests.models.own_models import own
 
 TEXT = "cat dog sun sea cat"  # the tokenizer adds [CLS] and [SEP]
@@ -99,7 +104,7 @@ def test_the_prediction_is_written_by_the_induction_head(induction: LoadedModel)
         if writer.source is not None
     }
     assert trace.tokens[max(by_token, key=lambda place: by_token[place])] == "dog"
-    assert np.isclose(sum(by_token.values()), parts[INDUCTION], rtol=1e-5)
+    assert_close(sum(by_token.values()), parts[INDUCTION], relative=1e-5)
 
 
 def test_a_query_that_does_not_see_a_key_has_no_score(induction: LoadedModel) -> None:
