@@ -53,7 +53,7 @@ def test_a_row_of_chips_is_one_stop_of_tab(page: Page, server: Server) -> None:
 
 def test_a_cut_is_kept_in_the_link_and_the_way_back_forgets_it(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/what_if?model=own-decoder&part=Scissors&writer=head+0.1")
-    expect(page.get_by_text("Cutting the edge from head 0.1 into the")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Cutting the edge from layer 0, head 1 into the")).to_be_visible(timeout=60_000)
     keep = page.get_by_role("button", name="Keep this cut")
     keep.focus()
     keep.press("Enter")
@@ -66,7 +66,7 @@ def test_a_cut_is_kept_in_the_link_and_the_way_back_forgets_it(page: Page, serve
 
 def test_a_cell_of_a_patch_grid_opens_its_head(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/what_if?model=own-decoder&part=Two+texts&text=The+cat+sat.&corrupted=The+dog+sat.")
-    expect(page.get_by_text("Most comes with head")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Most comes with layer")).to_be_visible(timeout=60_000)
     rests(page)
     grid = page.locator('[data-testid="stMain"] canvas').first
     box = grid.bounding_box()

@@ -143,7 +143,7 @@ def _score(subject: Subject, uncut: Uncut, one: Cut) -> str:
         lambda: patching.score_change(uncut, one, head=head, query=query, key=key),
     )
     return words.score_took(
-        head=f"{reader.layer}.{head}",
+        head=words.head_named(reader.layer, head),
         query=site.queries[query],
         key=site.keys[key],
         before=change.before,

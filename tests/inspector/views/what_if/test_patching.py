@@ -24,7 +24,7 @@ def test_two_texts_say_what_both_answer_and_which_head_brings_most(shipped: Call
     assert f"is {signed(clean)} in the clean text and {signed(corrupted)} in the corrupted one" in sentence(app)
     table = patching.patch_heads(both)
     most = table.loc[table["share"].abs().idxmax()]
-    assert f"head {most['layer']}.{most['head']}: {number(most['share'])} of the difference" in said(app)
+    assert f"layer {most['layer']}, head {most['head']}: {number(most['share'])} of the difference" in said(app)
     assert len(messages(app, "matrix")) == 3  # the grid, and the open head in both texts
     app.selectbox(key="patched").set_value("stream").run()
     assert not app.exception
@@ -44,7 +44,7 @@ def test_a_model_that_predicts_nothing_is_shown_with_one_that_does(model: str) -
     app = opened("What if", model=model, text="The cat sat on a chair.", part="Scissors")
     assert not app.exception
     assert "predicts no tokens, so you see" in said(app)
-    assert sentence(app).startswith("Cutting the edge from head")
+    assert sentence(app).startswith("Cutting the edge from layer")
 
 
 def test_a_cut_stands_beside_its_promise_and_is_kept(shipped: Callable[[str], LoadedModel]) -> None:
