@@ -182,6 +182,11 @@ def cut(uncut: Uncut, cuts: Sequence[Cut], *, instead: Uncut | None = None) -> C
     Raises ValueError for a head, token, writer or reader that there is not, for a reader before its writer, and for a
     norm that cannot be held.
     """
+    if instead is not None and len(instead.trace.encoding) != len(uncut.trace.encoding):
+        raise ValueError(
+            f"this text has {len(uncut.trace.encoding)} tokens and the other {len(instead.trace.encoding)}; a write is "
+            "put in the other's place token by token, so choose texts of equal length"
+        )
     runs = uncut.runs
     edit = _Cuts(uncut, tuple(cuts), instead)
     if not cuts:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from inspector.plots import patching as draw
 from inspector.plots.chart import Chart
-from inspector.sections.picks import ClickedWords, Named, Option
+from inspector.sections.picks import ClickedWords, Line, Named, Option
 from inspector.sections.scores.two_texts import AGAINST, ANSWER, NEED, hidden
 from inspector.sections.section import (
     Ask,
@@ -60,6 +60,7 @@ def _answer(
     writer: str,
     reader: str,
     norms: str,
+    instead: str,
     cuts: str,
 ) -> Iterator[Block]:
     from inspector import patching
@@ -67,15 +68,17 @@ def _answer(
     loaded = subject.model
     uncut = _uncut(subject, answer, against)
     one = _cut(uncut, writer, reader, norms)
+    other = _other(subject, uncut, instead)
     notation = patching.write(one, stream=uncut.runs.last)
     with failures.told(words.CUTTING, instead=words.ANOTHER):
-        row = _measured(subject, uncut, one).iloc[0]
+        row = _measured(subject, uncut, one, other).iloc[0]
     measured = words.asked(*uncut.answer.named(loaded.tokenizer))
     named = words.cut(str(row["writer"]), str(row["reader"]), str(row["cut"]))
-    told = words.cut_took(named, measured, effect=float(row["effect"]), promise=float(row["promise"]))
+    effect, promised = float(row["effect"]), float(row["promise"])
+    told = words.cut_took(named, measured, effect=effect, promise=promised, patched=other is not None)
     yield Sentence(told, ("logit",))
     yield _numbers(row)
-    score = _score(subject, uncut, one)
+    score = _score(subject, uncut, one) if other is None else ""
     if score:
         yield Paragraph(score)
     lines = [line for line in cuts.split(";") if line]
@@ -84,7 +87,7 @@ def _answer(
     yield Choices((*more, *([Choice("forget-cuts", words.EMPTY, {"cuts": None})] if lines else [])))
     code = _code(subject, answer, against)
     if lines:
-        yield from _kept(subject, uncut, lines, code)
+        yield from _kept(subject, uncut, lines, code, other)
     yield replace(EACH, answer=partial(_each, uncut=uncut, asked=(answer, against), code=code))
     yield Note(words.SCISSORS_NOTE)
 
@@ -108,10 +111,36 @@ def _cut(uncut: Uncut, writer: str, reader: str, norms: str) -> Cut:
     return patching.parse(line + (", norms held" if reads and norms == "held" else ""), stream=uncut.runs.last)
 
 
-def _measured(subject: Subject, uncut: Uncut, one: Cut) -> pd.DataFrame:
+def _other(subject: Subject, uncut: Uncut, instead: str) -> Uncut | None:
+    """The text whose writes stand on cut edges; None where nothing does."""
     from inspector import patching
 
-    return subject.of_text(("cut", uncut.answer, one), lambda: patching.measure_cuts(uncut, [one]))
+    if not instead.strip():
+        return None
+    asked, lengths = uncut.answer, [len(uncut.trace.encoding), len(subject.model.encode(instead))]
+    if lengths[0] != lengths[1]:
+        raise ValueError(words.not_as_long(*lengths))
+
+    def make() -> Uncut:
+        target, against = uncut.trace.target_text, asked.against
+        return patching.read(
+            subject.model,
+            instead,
+            answer=asked.token,
+            against=against,
+            position=asked.position,
+            target=target,
+            hidden=hidden(subject),
+        )
+
+    return subject.of_text(("instead", asked, instead), make)
+
+
+def _measured(subject: Subject, uncut: Uncut, one: Cut, other: Uncut | None) -> pd.DataFrame:
+    from inspector import patching
+
+    text = None if other is None else other.trace.text
+    return subject.of_text(("cut", uncut.answer, one, text), lambda: patching.measure_cuts(uncut, [one], instead=other))
 
 
 def _numbers(row: pd.Series) -> Numbers:
@@ -152,14 +181,17 @@ def _score(subject: Subject, uncut: Uncut, one: Cut) -> str:
     )
 
 
-def _kept(subject: Subject, uncut: Uncut, cuts: list[str], code: str) -> Iterator[Block]:
+def _kept(subject: Subject, uncut: Uncut, cuts: list[str], code: str, other: Uncut | None) -> Iterator[Block]:
     from inspector import patching
 
     stream = uncut.runs.last
     parsed = [patching.parse(line, stream=stream) for line in cuts]
-    table = pd.concat([_measured(subject, uncut, one) for one in parsed], ignore_index=True)
+    table = pd.concat([_measured(subject, uncut, one, other) for one in parsed], ignore_index=True)
     code = f"{code}cuts = [inspector.patching.parse(line, stream={stream!r}) for line in {cuts!r}]\n"
-    code += "table = inspector.patching.measure_cuts(uncut, cuts)"
+    if other is not None:
+        asked = f"answer={other.answer.token}, against={other.answer.against}, position={other.answer.position}"
+        code += f"other = inspector.patching.read(loaded, {other.trace.text!r}, {asked})\n"
+    code += f"table = inspector.patching.measure_cuts(uncut, cuts{'' if other is None else ', instead=other'})"
     layers = len(uncut.runs.layers[stream])
     edges = [_edge(one, effect, layers=layers) for one, effect in zip(parsed, table["effect"], strict=True)]
     yield Figure(
@@ -313,13 +345,14 @@ def _readers(subject: Subject) -> Mapping[str, str]:
 WRITER = Named("writer", words.WRITER, _writers, _first_writer, width=180)
 READER = Named("reader", words.READER, _readers, lambda subject: "logit", width=260)
 NORMS = Option("norms", words.NORMS, lambda subject: words.LIVE, look="list", width=140)
+INSTEAD = Line("instead", words.INSTEAD, lambda subject: "", 400, help=words.INSTEAD_HELP, width=400)
 KEPT = ClickedWords("cuts", words.KEPT, r"[a-z0-9 .,;>-]{0,2000}")
 EACH = Section("each-head-cut", words.EACH, _each, long=True)
 SECTION = Section(
     "scissors",
     words.SCISSORS,
     answer,
-    (WRITER, READER, NORMS, ANSWER, AGAINST, KEPT),
+    (WRITER, READER, NORMS, ANSWER, AGAINST, INSTEAD, KEPT),
     needs_model=True,
     long=True,
     parts=(EACH,),

@@ -44,6 +44,11 @@ WHOLE = "This model's layers cannot be run one by one, so each cell is a whole r
 WRITER, READER, NORMS = "Writer", "What of it is cut", "Norms"
 LIVE = {"live": "Norms live", "held": "Norms held"}
 INTO_LOGIT, TO_ZERO, TO_MEAN = "into the logit", "all: a head to zero", "all: a head to its mean"
+INSTEAD = "Another text's write in its place"
+INSTEAD_HELP = (
+    "A text of as many tokens: what it writes on a cut edge stands there instead of nothing (path patching). Left "
+    "empty, nothing does."
+)
 CUTTING = "Cutting"
 BEFORE, AFTER, PROMISE, EFFECT, GAP = "before", "after", "promise", "effect", "effect − promise"
 ANSWER_BEFORE, ANSWER_AFTER = "The answer of the whole model", "The answer of the model with the cut"
@@ -91,6 +96,11 @@ def asked(answer: str, against: str | None) -> str:
     if against is None:
         return f"the logit of {token(answer)}"
     return f"the logit of {token(answer)} less that of {token(against)}"
+
+
+def not_as_long(tokens: int, other: int) -> str:
+    """Say that another text does not fit."""
+    return f"Your text has {tokens} tokens and the other {other}; a write is put in its place token by token."
 
 
 def texts(answer: str, against: str | None, *, clean: float, corrupted: float, at: str, hidden: bool) -> str:
@@ -143,12 +153,13 @@ def cut(writer: str, reader: str, kind: str) -> str:
     return f"{writer}{kind.removeprefix('head').replace(',', '')}"
 
 
-def cut_took(cut: str, measured: str, *, effect: float, promise: float) -> str:
-    """Say what a cut took, beside what was promised."""
+def cut_took(cut: str, measured: str, *, effect: float, promise: float, patched: bool) -> str:
+    """Say what a cut took, beside what was promised; patched: with another text's write in its place."""
+    begin = f"Patching {cut}" if patched else f"Cutting {cut}"
     if effect == 0:
-        begin = f"Cutting {cut} does not change {measured}"
+        begin = f"{begin} does not change {measured}"
     else:
-        begin = f"Cutting {cut} {'raises' if effect > 0 else 'lowers'} {measured} by {number(abs(effect))}"
+        begin = f"{begin} {'raises' if effect > 0 else 'lowers'} {measured} by {number(abs(effect))}"
     if isnan(promise):
         return f"{begin}; the split promises nothing for such a cut."
     kind = "a rise" if promise > 0 else "a fall"

@@ -73,6 +73,21 @@ def test_a_link_restores_kept_cuts_and_refuses_what_is_none() -> None:
     assert "is no cut; write one like" in said(app)
 
 
+def test_another_texts_write_is_put_in_its_place(shipped: Callable[[str], LoadedModel]) -> None:
+    link = {"text": TEXT, "part": "Scissors", "writer": "head 0.2", "reader": "key 1.0"}
+    app = opened("What if", model="mini-gpt", instead=OTHER, **link)
+    assert not app.exception
+    loaded = shipped("mini-gpt")
+    uncut = patching.read(loaded, TEXT)
+    asked = uncut.answer
+    other = patching.read(loaded, OTHER, answer=asked.token, position=asked.position)
+    run = patching.cut(uncut, [patching.parse("head 0.2 -> key 1.0", stream="decoder")], instead=other)
+    assert sentence(app).startswith("Patching the edge from layer 0, head 2 into key 1.0")
+    assert f"by {number(abs(run.effect))};" in sentence(app)
+    app = opened("What if", model="mini-gpt", instead="Short", **link)
+    assert "a write is put in its place token by token" in said(app)
+
+
 def test_an_edge_into_a_key_tells_the_score() -> None:
     app = opened("What if", model="mini-gpt", text=TEXT, part="Scissors", writer="head 0.2", reader="key 1.0")
     assert not app.exception
