@@ -66,7 +66,7 @@ def writer(*, kind: str, layer: int | None, head: int | None, name: str) -> str:
     if kind == "head":
         return f"layer {layer}, head {head}"
     if kind == "beta":
-        return "the beta of a norm" if layer is None else f"the beta of a norm in layer {layer}"
+        return "a norm's beta" if layer is None else f"a norm's beta in layer {layer}"
     if kind == "bias" and name == "embedding":
         return "the token type"
     if kind == "bias":
@@ -84,8 +84,8 @@ def pair(*, score: float, strongest: float, of_query: str, of_key: str, query: N
     of_query, of_key: names of writers; query, key: where they wrote.
     """
     return (
-        f"One pair gives {signed(strongest)} to the score of {signed(score)}: what {of_query} wrote at {named(query)} "
-        f"meets what {of_key} wrote at {named(key)}."
+        f"One pair gives {signed(strongest)} of the score {signed(score)}: {of_query} at {named(query)} meets {of_key} at "
+        f"{named(key)}."
     )
 
 

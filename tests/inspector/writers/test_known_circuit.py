@@ -7,7 +7,6 @@ layer 0 compares position p with p - 1 and copies that token to 32 + t; head 1 o
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 
@@ -15,6 +14,7 @@ import inspector
 from inspector import writers
 from inspector.writers import Writer
 from models import LoadedModel
+from tests.closeness import assert_close
 from tests.models.own_models import own
 
 TEXT = "cat dog sun sea cat"  # the tokenizer adds [CLS] and [SEP]
@@ -99,7 +99,7 @@ def test_the_prediction_is_written_by_the_induction_head(induction: LoadedModel)
         if writer.source is not None
     }
     assert trace.tokens[max(by_token, key=lambda place: by_token[place])] == "dog"
-    assert np.isclose(sum(by_token.values()), parts[INDUCTION], rtol=1e-5)
+    assert_close(sum(by_token.values()), parts[INDUCTION], relative=1e-5)
 
 
 def test_a_query_that_does_not_see_a_key_has_no_score(induction: LoadedModel) -> None:
