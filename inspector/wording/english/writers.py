@@ -84,8 +84,8 @@ def pair(*, score: float, strongest: float, of_query: str, of_key: str, query: N
     of_query, of_key: names of writers; query, key: where they wrote.
     """
     return (
-        f"One pair gives {signed(strongest)} of the score {signed(score)}: {of_query} at {named(query)} meets {of_key} at "
-        f"{named(key)}."
+        f"One pair gives {signed(strongest)} of the score {signed(score)}: {of_query} at {named(query)} meets "
+        f"{of_key} at {named(key)}."
     )
 
 
