@@ -7,13 +7,17 @@ from inspector.views.server import start
 
 start.check()  # before the modules that read settings
 
-from inspector.views.server import assets, gate  # noqa: E402
+from inspector.views.server import assets, gate, maps  # noqa: E402
 from inspector.views.shell import ahead, boundary  # noqa: E402
 
 ahead.begin()
 app = st.App(
     "inspector/views/shell/frame.py",
-    middleware=[Middleware(gate.Gate, rules=gate.Rules.from_environment()), Middleware(assets.Assets)],
+    middleware=[
+        Middleware(gate.Gate, rules=gate.Rules.from_environment()),
+        Middleware(maps.Maps),
+        Middleware(assets.Assets),
+    ],
     on_script_error=boundary.escaped,
     lifespan=start.announced,
 )

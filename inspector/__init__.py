@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         one_token,
         overview,
         pairs,
+        patching,
         plots,
         positional,
         probe,

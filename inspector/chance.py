@@ -1,9 +1,12 @@
-"""Shares of attention that random weights give to one key by chance: what a share must exceed to be told.
+"""Signs of random weights: shares of attention that one key gets by chance, and norms as they were drawn.
 
 A query that sees three keys gives each about a third, whether a model was trained or not. `largest_share` is how much a
 single key gets where no training chose it. tests/benchmarks/chance.py measures the table and prints it: for each head
 width BertModel, GPT-2 and Llama with random weights, as transformers draws them, in a model width that goes with such
 heads; of 20 seeds the 95th percentile of the largest share of all rows, heads and layers that see as many keys.
+
+The table holds for scores that random weights leave near 0. Where a norm of queries and keys, or none of the scale,
+makes random scores as large as trained ones, and where nothing is a share, `norms_as_drawn` tells by the norms alone.
 
 ```python
 largest_share(13, width=32)  # 0.158: of 13 keys alike each would get 0.077
@@ -41,6 +44,17 @@ def is_random(trace: Trace) -> bool:
     """Return True for an untrained model of Headlight, or a variant of one: whatever it does is chance."""
     base, untrained = trace.model.partition("?")[0], [card.id for card in catalogue() if not card.trained]
     return base in (*untrained, CONFIGURED)
+
+
+def norms_as_drawn(trace: Trace) -> bool:
+    """Return True where every norm of a recording has the gain and the bias of its initialisation, to the last bit.
+
+    That is a gain of one number for all dimensions and a bias of 0, in all norms that have any: a step of training
+    moves both. False where no recorded norm has a gain or a bias. A trained model whose gains were multiplied into the
+    weights behind its norms gives True as well.
+    """
+    learned = [norm for norm in trace.norms if norm.learned]
+    return bool(learned) and all((norm.gamma == norm.gamma[0]).all() and not norm.beta.any() for norm in learned)
 
 
 def largest_share(keys: ArrayLike, *, width: int) -> NDArray[np.float64]:

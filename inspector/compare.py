@@ -144,6 +144,8 @@ def _weights(trace: Trace, site: AttentionSite, shown: Arrangement | None, *, qu
     record = trace.record_of(site.layer, site.stream, call=site.call)
 
     def read(tokens: slice) -> Array:
+        if tokens == slice(0, len(site.queries)):  # a short text's: kept, for the page draws it next
+            return trace.attention(layer=site.layer, stream=site.stream, call=site.call)
         return recompute.window(record, "weights", queries=tokens, keys=slice(0, len(record.site.keys)))
 
     return read(queries) if shown is None else maps.rows(shown, read, queries=queries)[1]

@@ -14,12 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from models.cards import catalogue
 from models.loaded import Card, LoadedModel
-from models.registry import load, own_implementation, variant
+from models.registry import load, load_tokenizer, own_implementation, variant
 
 if TYPE_CHECKING:
     from models.untrusted import folders, hub
 
-__all__ = ["Card", "LoadedModel", "catalogue", "folders", "hub", "load", "own_implementation", "variant"]
+__all__ = [
+    "Card",
+    "LoadedModel",
+    "catalogue",
+    "folders",
+    "hub",
+    "load",
+    "load_tokenizer",
+    "own_implementation",
+    "variant",
+]
 
 
 def __getattr__(name: str) -> Any:

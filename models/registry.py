@@ -94,6 +94,26 @@ def load(
     raise ValueError(unknown_model(name, known=list(loaders)))
 
 
+def load_tokenizer(id: str) -> Any:
+    """Load the tokenizer of a model of the catalogue without its weights.
+
+    Raises ValueError for another id, and where the model's files are missing or damaged.
+    """
+    from models.checkpoints import FOLDER
+    from models.checkpoints.store import read_tokenizer
+    from models.smollm2.network import load_tokenizer as of_smollm2
+
+    of_checkpoints = (TRANSLATOR, MINI_BERT, MINI_BERT_ZH, MINI_GPT)
+    loaders: dict[str, Callable[[], Any]] = {
+        **{card.id: partial(read_tokenizer, FOLDER / card.id) for card in of_checkpoints},
+        **{card.id: _minilm_tokenizer for card in (MINILM, MINILM_OWN, *UNTRAINED.values())},
+        **{card.id: of_smollm2 for card in (SMOLLM2, SMOLLM2_OWN)},
+    }
+    if id not in loaders:
+        raise ValueError(unknown_model(id, known=list(loaders)))
+    return loaders[id]()
+
+
 def own_implementation(loaded: LoadedModel) -> LoadedModel:
     """Put a model's weights into this project's Transformer: same text, same hidden states, same attention.
 
@@ -277,7 +297,7 @@ def _load_smollm2_own(placement: Placement) -> LoadedModel:
 def _load_untrained(placement: Placement, *, shape: Shape) -> LoadedModel:
     from models.transformer.untrained import config
 
-    tokenizer = _untrained_tokenizer()
+    tokenizer = _minilm_tokenizer()
     loaded = _load_config(config(shape, vocabulary=len(tokenizer)), placement, tokenizer=tokenizer, seed=0)
     return replace(loaded, card=UNTRAINED[shape])
 
@@ -285,7 +305,7 @@ def _load_untrained(placement: Placement, *, shape: Shape) -> LoadedModel:
 def _load_config(config: TransformerConfig, placement: Placement, *, tokenizer: Any, seed: int) -> LoadedModel:
     from models.transformer.untrained import network
 
-    tokenizer = _untrained_tokenizer() if tokenizer is None else tokenizer
+    tokenizer = _minilm_tokenizer() if tokenizer is None else tokenizer
     sides = sorted({config.vocabulary, config.decoder_vocabulary})
     if sides != [len(tokenizer)]:
         raise ValueError(
@@ -307,7 +327,7 @@ def _load_config(config: TransformerConfig, placement: Placement, *, tokenizer: 
     return own_model(card, built, tokenizer, max_tokens=config.max_positions)
 
 
-def _untrained_tokenizer() -> Any:
+def _minilm_tokenizer() -> Any:
     from models.untrusted.tokenizer import load_tokenizer
 
     return load_tokenizer(_minilm_folder())

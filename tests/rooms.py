@@ -34,6 +34,7 @@ FLOORS = (
     ("inspector/interventions", "inspector/generating", "inspector/batches", "inspector/atlas"),
     (
         "inspector/distance",
+        "inspector/patching",
         "inspector/stepwise",
         "inspector/vocabularies",
         "inspector/masked_lm",

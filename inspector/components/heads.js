@@ -1,18 +1,42 @@
-// All heads of a view: what of each head's message is the head's alone, and its map.
+// All heads of a view: what of each head's message is the head's alone, and its map. Where the maps are too many bytes to
+// be sent together, the map of a head is fetched when it opens.
 import { unpack } from "./shared.js";
+
+const MOST = 16; // fetched maps that are kept
 
 export class Heads {
   constructor(bytes) {
     const { header, data } = unpack(bytes);
-    this.view = header.view;
-    this.order = header.heads.map(({ layer, head }) => String([layer, head]));
-    const size = data.length / header.heads.length;
-    this.entries = header.heads.map((alone, at) => ({ alone, data: data.subarray(at * size, (at + 1) * size) }));
+    const { view, heads, path = null } = header;
+    Object.assign(this, { view, heads, path, order: heads.map(({ layer, head }) => String([layer, head])) });
+    const size = data.length / heads.length;
+    const sent = (alone, at) => [this.order[at], { alone, data: data.subarray(at * size, (at + 1) * size) }];
+    this.entries = new Map(path ? [] : heads.map(sent)); // place -> { alone, data }, the last one fetched last
   }
 
-  /** A head's { alone, data }, or null. */
+  /** Takes over what was fetched for the same view before. */
+  after(before) {
+    if (this.path && before?.view === this.view && before.path === this.path) this.entries = before.entries;
+    return this;
+  }
+
+  lists(place) {
+    return this.order.includes(String(place));
+  }
+
+  /** A head's { alone, data }, or null where its map is not at hand. */
   at(place) {
-    return this.entries[this.order.indexOf(String(place))] ?? null;
+    return this.entries.get(String(place)) ?? null;
+  }
+
+  /** Fetches the map of a head that is listed. */
+  async fetch(place) {
+    const answer = await fetch(new URL(`./${this.path}${place.join("/")}`, document.baseURI));
+    if (!answer.ok) throw new Error(`the map of head ${place} is not there: ${answer.status}`);
+    const { header, data } = unpack(new Uint8Array(await answer.arrayBuffer()));
+    this.entries.delete(String(place));
+    this.entries.set(String(place), { alone: header, data });
+    if (this.entries.size > MOST) this.entries.delete(this.entries.keys().next().value);
   }
 
   /** The place of the head `by` further, over the ends; null for a place that is not there. */
@@ -20,7 +44,7 @@ export class Heads {
     const { length } = this.order;
     const at = this.order.indexOf(String(place));
     if (at < 0) return null;
-    const { layer, head } = this.entries[(at + by + length) % length].alone;
+    const { layer, head } = this.heads[(at + by + length) % length];
     return [layer, head];
   }
 }

@@ -1,5 +1,5 @@
-// The open head of a page on which the head's view and the grid are components of their own. A head whose map is at hand
-// opens at once; the server is told when the reader rests, and what it answers for another head comes too late.
+// The open head of a page on which the head's view and the grid are components of their own. A head of the view that is
+// shown opens in the browser; the server is told when the reader rests, and what it answers for another head comes too late.
 
 const EVENT = "headlight-open";
 const REST = 500; // milliseconds at one head until the server is told, and the address with it
@@ -20,27 +20,47 @@ class Opened {
     return true;
   }
 
-  /** Opens a head whose map is at hand, and calls tell(place) when the reader rests there; else false. */
+  /** Opens a head of this view, at once or as soon as its map is there, and calls tell(place, view) when the reader
+   * rests there, without the view where the map did not come; false for another head. */
   open(place, tell) {
-    if (!this.at(place)) return false;
+    if (!this.isCurrent || !this.heads.lists(place)) return false;
     this.settle();
     this.asked = place;
-    this.timer = setTimeout(() => {
+    const rest = () => {
       this.timer = setTimeout(() => this.settle(), ANSWER);
-      tell(place);
-    }, REST);
+      tell(place, this.at(place) ? this.view : "");
+    };
+    this.timer = setTimeout(rest, REST);
     this.show(place);
+    if (!this.at(place)) this.fetch(place, rest);
     return true;
+  }
+
+  /** Fetches the map of the head that the reader opened; where it does not come, the server draws the head. */
+  async fetch(place, ask) {
+    const isAsked = () => String(place) === String(this.asked);
+    try {
+      await this.heads.fetch(place);
+      if (isAsked()) this.show(place);
+    } catch {
+      if (!isAsked()) return;
+      clearTimeout(this.timer);
+      ask();
+    }
+  }
+
+  get isCurrent() {
+    return Boolean(this.view) && this.heads?.view === this.view;
   }
 
   /** The head `by` places further in the model's order, the last one's next is the first; null where none is at hand. */
   neighbour(by) {
-    return this.view && this.heads?.view === this.view ? this.heads.neighbour(this.place, by) : null;
+    return this.isCurrent ? this.heads.neighbour(this.place, by) : null;
   }
 
   /** What of a head's message is the head's alone; null where its map is not at hand in this view. */
   at(place) {
-    return this.view && this.heads?.view === this.view ? this.heads.at(place) : null;
+    return this.isCurrent ? this.heads.at(place) : null;
   }
 
   settle() {

@@ -8,7 +8,7 @@ from inspector.explain import Explanation
 from inspector.maps import Arrangement
 from inspector.mixers import MixerCell
 from inspector.sections.subject import given, recorded
-from inspector.trace import MixerSite, Trace
+from inspector.trace import AttentionSite, MixerSite, Trace
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,13 @@ def mixer(
     )
 
 
+def output_gate(trace: Trace, *, site: AttentionSite, head: int) -> str:
+    """Python lines after which `shares` holds what a head's output gate lets through, [Q]."""
+    call = f", call={site.call}" if site.call else ""
+    place = f"layer={site.layer}, head={head}, stream={site.stream!r}{call}"
+    return "\n".join([recorded(trace), f"shares = trace.output_gate({place})"])
+
+
 def mixer_cell(trace: Trace, cell: MixerCell) -> str:
     """Python lines after which `cell` holds the steps to a weight of a mixer's map."""
     mixer = f"mixer = trace.mixer(layer={cell.site.layer}, kind={cell.site.kind!r})"
@@ -101,6 +108,16 @@ def mixer_cell(trace: Trace, cell: MixerCell) -> str:
     return "\n".join(
         [recorded(trace), mixer, size, f"cell = inspector.mixers.why(mixer, {place})", "cell.steps, cell.erasers"]
     )
+
+
+def mixer_state(trace: Trace, *, site: MixerSite, head: int) -> dict[str, str]:
+    """Python lines of what only heads without softmax have: by the name of what holds it, table, decays or erased."""
+    mixer = f"{recorded(trace)}\nmixer = trace.mixer(layer={site.layer}, kind={site.kind!r})"
+    return {
+        "table": f"{mixer}\ntable = inspector.mixers.by_token(mixer, {head})",
+        "decays": f"{mixer}\ndecays = inspector.mixers.decays(mixer)",
+        "erased": f"{mixer}\nerased = inspector.mixers.erased_by(mixer, {head})",
+    }
 
 
 def rollout(trace: Trace, *, token: int, stream: str) -> str:

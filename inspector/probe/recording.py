@@ -40,6 +40,7 @@ from models.attention import AttentionCall, attend_rows, row_blocks, watch
 from models.attention import fused as fused_kernel
 from models.attention.functions import AttentionFunction, ComposedAttention, DotProductAttention
 from models.attention.masks import DenseMask, Mask, window_of
+from models.attention.output_gate import watch_gates
 from models.attention.running_layer import CallPlaces
 from models.attention.scores import FillWith
 from models.huggingface.eager_attention import EagerAttention
@@ -61,10 +62,12 @@ OnProgress = Callable[[float, int], None]
 class _Run:
     """The results of one forward: attention calls, other mixers, norms and layers, and the last hidden state [B, T, D].
 
-    fused: whether attention ran in torch's fused kernel.
+    fused: whether attention ran in torch's fused kernel. gates: of an attention call by its place, see
+    models/attention/output_gate.py.
     """
 
     attentions: list[AttentionCall]
+    gates: Mapping[int, Tensor]
     mixers: list[MixerCall]
     seen: WatchedForward
     hidden: Tensor
@@ -247,7 +250,11 @@ def forward(
 
 @contextmanager
 def _watch(
-    calls: list[AttentionCall], mixers: list[MixerCall], loaded: LoadedModel, on_progress: OnProgress | None
+    calls: list[AttentionCall],
+    gates: dict[int, Tensor],
+    mixers: list[MixerCall],
+    loaded: LoadedModel,
+    on_progress: OnProgress | None,
 ) -> Iterator[None]:
     """Put every attention call and every other mixer of the block into its list, on the CPU, and tell how far it is."""
     transfer = None if is_on_cpu(loaded.network) else Transfer()  # a call has parts enough that looking takes time
@@ -263,7 +270,13 @@ def _watch(
     def mixed(call: MixerCall) -> None:
         mixers.append(call if transfer is None else transfer.mixer(call))
 
-    with watch(begun, pace=lambda share: tell(len(calls) - 1 + share)), watch_mixers(mixed):
+    def gated(shares: Tensor) -> None:
+        gates[len(calls) - 1] = shares.cpu()
+
+    def done(share: float) -> None:
+        tell(len(calls) - 1 + share)
+
+    with watch(begun, pace=done), watch_mixers(mixed), watch_gates(gated):
         yield
 
 
@@ -278,12 +291,13 @@ def _run(
         )
     install(loaded.network)
     attentions: list[AttentionCall] = []
+    gates: dict[int, Tensor] = {}
     mixers: list[MixerCall] = []
     theirs = loaded.backend != "own"
     with (
         torch.inference_mode(),
         fused_kernel() if fused else nullcontext(),
-        _watch(attentions, mixers, loaded, on_progress),
+        _watch(attentions, gates, mixers, loaded, on_progress),
         watch_norms(loaded.network, attentions, sums=theirs) as seen,
     ):
         hidden = forward()
@@ -292,7 +306,7 @@ def _run(
             f"{type(loaded.network).__name__} made no attention call that could be seen, nor mixed tokens in another "
             "way that could, so there is nothing to record"
         )
-    return _Run(attentions, mixers, seen, hidden, fused)
+    return _Run(attentions, gates, mixers, seen, hidden, fused)
 
 
 # --- from a run to a trace ---------------------------------------------------------------------------------------
@@ -378,11 +392,13 @@ def _trace(
 
     masks = [call.mask if alone else _of_sequence(call.mask, row, real) for call in run.attentions]
     attentions = []
-    for call, mask, site in zip(run.attentions, masks, _sites(run.attentions, masks, inputs), strict=True):
+    sites = _sites(run.attentions, masks, inputs)
+    for place, (call, mask, site) in enumerate(zip(run.attentions, masks, sites, strict=True)):
         query, key, value = (of_sequence(tensor, tokens=1) for tensor in (call.query, call.key, call.value))
         function = call.function.of_sequence(row, real)
         to_padding = None if alone else _to_padding(call, row, real)
-        attentions.append(AttentionRecord(site, function, query, key, value, mask, to_padding))
+        gate = None if place not in run.gates else of_sequence(run.gates[place], tokens=1)
+        attentions.append(AttentionRecord(site, function, query, key, value, mask, to_padding, gate))
     seen = run.seen
     stand = places(seen.norms, loaded.config, shape=loaded.shape, attentions=run.attentions, mixers=seen.mixers)
 

@@ -5,6 +5,7 @@ Ids are names in the link, and a name means one kind of value on all pages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -173,6 +174,25 @@ class Count:
 @dataclass(frozen=True)
 class Clicked(Count):
     """A whole number that a click on a map chooses."""
+
+
+@dataclass(frozen=True)
+class ClickedWords:
+    """A text that clicks on buttons make, which no control shows; the link has it. pattern: of all that it can be."""
+
+    id: str
+    label: str
+    pattern: str
+
+    def first(self, subject: Subject) -> str:
+        """Return what is chosen at first: nothing."""
+        return ""
+
+    def checked(self, subject: Subject, value: Any) -> str:
+        """Return the text."""
+        if not isinstance(value, str) or re.fullmatch(self.pattern, value) is None:
+            raise ValueError(f"{self.label}: {_shown(value)} is not as this page writes it.")
+        return value
 
 
 @dataclass(frozen=True)
@@ -388,6 +408,7 @@ Pick = (
     | Token
     | Count
     | Clicked
+    | ClickedWords
     | Decimal
     | Switch
     | Several

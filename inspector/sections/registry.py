@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from inspector.sections.picks import Clicked, Head, Listed, Named, Names, Pick, Several, Step
+from inspector.sections.picks import Clicked, ClickedWords, Head, Listed, Named, Names, Pick, Several, Step
 from inspector.sections.section import Link, Need, Section
 from inspector.wording import pages as words
 
@@ -106,7 +106,7 @@ class Sections:
     @property
     def assigned(self) -> tuple[str, ...]:
         """The parameters that the page assigns by itself, for no widget holds them in the link."""
-        kinds = Clicked | Listed | Named | Names | Several | Head | Step
+        kinds = Clicked | ClickedWords | Listed | Named | Names | Several | Head | Step
         names = [pick.id for pick in self.picks if isinstance(pick, kinds)]
         places = ["layer", "call"] if any(isinstance(pick, Head) for pick in self.picks) else []
         return tuple(dict.fromkeys(["section", *names, *places]))

@@ -64,6 +64,8 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
             function_file.put_tensor(arrays, f"attention.{index}.{name}", getattr(record, name))
         if record.to_padding is not None:
             function_file.put_tensor(arrays, f"attention.{index}.to_padding", record.to_padding)
+        if record.gate is not None:
+            function_file.put_tensor(arrays, f"attention.{index}.gate", record.gate)
         if record.mask is not None and id(record.mask) not in masks:
             masks[id(record.mask)] = f"mask.{len(masks)}"
             arrays[masks[id(record.mask)]] = _pack(record.mask, queries=record.query.shape[1], keys=record.key.shape[1])
@@ -77,6 +79,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
                 "function": function_file.write(record.function, arrays, f"attention.{index}.argument."),
                 "mask": None if record.mask is None else masks[id(record.mask)],
                 "to_padding": record.to_padding is not None,
+                "gate": record.gate is not None,
             }
         )
     norms = []
@@ -138,6 +141,7 @@ def read(file: BinaryIO, *, name: str, limits: Limits | None = None) -> Trace:
             header = {"fused": False, "mixers": []} | archive.header()  # files saved before there were any lack it
             if header["format"] != FORMAT or header["version"] != VERSION:
                 raise ValueError(f"it says {header['format']!a} version {header['version']!a}")
+            header["sites"] = [{"gate": False} | site for site in header["sites"]]  # nor these
             file_check.check_header(header)
             mixer_file.check_headers(header["mixers"])
             if limits is not None:
@@ -234,6 +238,7 @@ def _attention(
         value,
         mask,
         function_file.get_tensor(arrays, prefix + "to_padding") if site["to_padding"] else None,
+        function_file.get_tensor(arrays, prefix + "gate") if site["gate"] else None,
     )
 
 

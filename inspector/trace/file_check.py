@@ -96,6 +96,7 @@ _SITE: dict[str, Check] = {
     "function": lambda value: isinstance(value, dict),
     "mask": maybe(text),
     "to_padding": lambda value: isinstance(value, bool),
+    "gate": lambda value: isinstance(value, bool),
 }
 _NORM: dict[str, Check] = {
     "name": text,
@@ -218,6 +219,8 @@ def check_attention(record: AttentionRecord) -> None:
         raise ValueError(f"{where}: {site.kv_heads} kv heads repeated {groups} times for {site.heads} heads")
     if record.to_padding is not None and tuple(record.to_padding.shape) != (site.heads, queries):
         raise ValueError(f"{where}: padding took shares {tuple(record.to_padding.shape)}")
+    if record.gate is not None and (tuple(record.gate.shape) != (site.heads, queries) or not is_finite(record.gate)):
+        raise ValueError(f"{where}: its gate of shape {tuple(record.gate.shape)} is not of {(site.heads, queries)}")
     _check_maps(record, where)
 
 

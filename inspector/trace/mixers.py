@@ -124,7 +124,7 @@ class MixerRecord:
         """
         held, tokens = self._of_heads(self.sampled), len(self.site.queries)
         last = (tokens - 1) // CHUNK
-        if last < CHECKED:
+        if tokens <= CHECKED * CHUNK:
             return max(float(block.difference.max()) for block in held._blocks(slice(0, tokens)))
         starts = np.unique(np.linspace(0, last, CHECKED).round().astype(int)) * CHUNK
         blocks = (next(held._blocks(slice(start, min(start + CHUNK, tokens)))) for start in starts.tolist())
@@ -174,7 +174,7 @@ class MixerRecord:
         """
         tokens = len(self.site.queries)
         above, below = (MaxPool(self.output.shape[1], tokens, tokens, side=side) for _ in range(2))
-        for block in self.blocks():
+        for block in self._held(self):
             above.add(block.weights, queries=block.queries, keys=block.keys)
             below.add(-block.weights, queries=block.queries, keys=block.keys)
         cells: Array = np.where(below.cells > above.cells, -below.cells, above.cells)
@@ -188,12 +188,21 @@ class MixerRecord:
         """
         tokens = len(self.site.queries)
         mean = MaxPool(1, tokens, tokens, side=side)
-        for block in self._of_heads(self.sampled).blocks():
+        for block in self._held(self._of_heads(self.sampled)):
             sizes = np.abs(block.weights).mean(axis=0, keepdims=True, dtype=np.float32)
             mean.add(sizes, queries=block.queries, keys=block.keys)
         mean.cells.setflags(write=False)
         cells: Array = mean.cells[0]
         return cells
+
+    def _held(self, heads: MixerRecord) -> Iterator[MixerBlock]:
+        """All maps of `sampled` in blocks; where the last comes, `difference` is known without another pass."""
+        difference = 0.0
+        for block in heads.blocks():
+            difference = max(difference, float(block.difference.max()))
+            yield block
+        if len(self.site.queries) <= CHECKED * CHUNK:
+            self.__dict__.setdefault("difference", difference)
 
     def _of_heads(self, heads: Sequence[int]) -> MixerRecord:
         if tuple(heads) == tuple(range(self.output.shape[1])):
@@ -205,7 +214,7 @@ class MixerRecord:
 
     @torch.no_grad()
     def _blocks(self, queries: slice) -> Iterator[MixerBlock]:
-        value = self.value.double().transpose(0, 1)
+        value = self.value.double().transpose(0, 1).contiguous()
         output = self.output.double().transpose(0, 1)  # [H, T, V]
         size = output.abs().amax(dim=(1, 2))
         for rows, made in self.core.blocks(queries=queries):

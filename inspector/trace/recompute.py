@@ -84,7 +84,8 @@ class AttentionRecord:
     """The inputs of one attention call: query [H, Q, E], key and value [K, T, E].
 
     to_padding: [H, Q], the share of each row that went to the padding of its batch, which is no key here; None where
-    that is nothing, as it should be.
+    that is nothing, as it should be. gate: float32 [H, Q], how much of the length of each answer the layer's own gate
+    lets through (models/attention/output_gate.py); None for a layer without one.
     """
 
     site: AttentionSite
@@ -94,6 +95,7 @@ class AttentionRecord:
     value: Tensor
     mask: Mask | None
     to_padding: Tensor | None = None
+    gate: Tensor | None = None
 
     def of_head(self, head: int) -> AttentionRecord:
         """The inputs of one head alone, so that its maps are computed without the other heads' maps."""
@@ -107,6 +109,7 @@ class AttentionRecord:
             value=self.value[kv_head],
             mask=None if self.mask is None else _HeadMask(self.mask, head),
             to_padding=None if self.to_padding is None else self.to_padding[head : head + 1],
+            gate=None if self.gate is None else self.gate[head : head + 1],
         )
 
 
@@ -134,6 +137,7 @@ class WeightBlock:
     weights: Array
     normalised: bool
     _read_scores: Callable[[], Array] = field(repr=False, compare=False)
+    _read_sink: Callable[[], Array | None] = field(repr=False, compare=False)
 
     @cached_property
     def scores(self) -> Array:
@@ -143,6 +147,14 @@ class WeightBlock:
         neither.
         """
         return self._read_scores()
+
+    @cached_property
+    def sink(self) -> Array | None:
+        """The weight of each query on what is no key of the text, a learned sink or side keys: float32 [H, queries].
+
+        It is of the same softmax: with it a row sums to 1. None where the softmax has the text's keys alone.
+        """
+        return self._read_sink()
 
     @cached_property
     def shares(self) -> Array:
@@ -210,6 +222,18 @@ def window(
     return chosen
 
 
+def sink(record: AttentionRecord, *, queries: slice) -> Array | None:
+    """Compute the weights of some queries on what is no key: float32 [H, queries], read-only; see WeightBlock.sink."""
+    parts = []
+    for block in bands(record, queries=queries):
+        if block.sink is None:
+            return None
+        parts.append(block.sink[:, _within(_overlap(block.queries, queries), block.queries)])
+    joined: Array = np.concatenate(parts, axis=1)
+    joined.setflags(write=False)
+    return joined
+
+
 def pooled(record: AttentionRecord, *, side: int) -> Array:
     """Compute small pictures of all maps of a call, see `MaxPool`: float32 [H, rows, cols], read-only."""
     pool = MaxPool(len(record.query), len(record.site.queries), len(record.site.keys), side=side)
@@ -255,8 +279,12 @@ def _block(record: AttentionRecord, key: Tensor, value: Tensor, rows: slice) -> 
     weights = attended.weights
     if record.to_padding is not None:
         weights = weights * (1 - record.to_padding[None, :, rows, None])
-    scores = partial(_scores, record, seen, attended.allowed, keys=weights.shape[-1])
-    return WeightBlock(rows, attended.band, _float32(weights), record.function.normalised, scores)
+    keys = weights.shape[-1]
+    scores, sink = (
+        partial(_scores, record, seen, attended.allowed, keys=keys),
+        partial(_sink, record, seen, rows, keys=keys),
+    )
+    return WeightBlock(rows, attended.band, _float32(weights), record.function.normalised, scores, sink)
 
 
 @torch.no_grad()
@@ -269,6 +297,17 @@ def _scores(record: AttentionRecord, seen: _WeightsInput, allowed: Tensor | None
         hidden = ~allowed & (scores < torch.finfo(scores.dtype).min / 2)
         scores = scores.masked_fill(hidden, float("-inf"))
     return _float32(scores)
+
+
+@torch.no_grad()
+def _sink(record: AttentionRecord, seen: _WeightsInput, rows: slice, *, keys: int) -> Array | None:
+    made_of = seen.scores if record.function.normalised else None
+    if made_of is None or made_of.shape[-1] <= keys:
+        return None
+    beside = made_of.float().softmax(dim=-1)[..., keys:].sum(dim=-1)
+    if record.to_padding is not None:
+        beside = beside * (1 - record.to_padding[None, :, rows])
+    return _float32(beside)
 
 
 def _float32(block: Tensor) -> Array:

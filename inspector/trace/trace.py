@@ -281,6 +281,28 @@ class Trace:
         """
         return self._map("scores", layer, head, stream, call)
 
+    def sink(
+        self, *, layer: int, head: int, stream: str | None = None, call: int = 0, queries: slice = slice(None)
+    ) -> Array | None:
+        """Compute the weight of each query of a head on what is no key of the text: float32 [queries].
+
+        That is a learned sink (gpt-oss), or keys beside the text's (LongT5): with it a row sums to 1. None where the
+        softmax has the text's keys alone, as where a model takes the sink's part from the output (Granite). Raises
+        ValueError for a layer, head, stream or call that there is not, and for no query.
+        """
+        record = self.record_of_head(layer, head, stream, call=call)
+        of_head = recompute.sink(record, queries=places(queries, "queries", count=len(record.site.queries)))
+        return None if of_head is None else of_head[0]
+
+    def output_gate(self, *, layer: int, head: int, stream: str | None = None, call: int = 0) -> Array | None:
+        """Give how much of the length of a head's answer its layer's gate lets through for each query: float32 [Q].
+
+        Of each dimension it is a number in 0 .. 1 (Qwen3-Next); a map does not have it. None for a layer without a
+        gate. Raises ValueError for a layer, head, stream or call that there is not.
+        """
+        gate = self.record_of_head(layer, head, stream, call=call).gate
+        return None if gate is None else read_only(gate)[0]
+
     def blocks(self, *, layer: int, stream: str | None = None, call: int = 0) -> Iterator[tuple[slice, Array]]:
         """Compute all weights of a layer in blocks of query rows: (rows, float32 [H, rows, T]).
 

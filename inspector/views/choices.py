@@ -10,6 +10,7 @@ import streamlit as st
 
 from inspector.sections.picks import (
     Clicked,
+    ClickedWords,
     Count,
     Decimal,
     Filter,
@@ -65,6 +66,8 @@ def choose(pick: Pick, subject: Subject) -> Any:
             return tuple(st.multiselect(pick.label, pick.options(subject), key=pick.id, width=pick.width))
         case Clicked():
             return link.number(pick.id, default=pick.first(subject), first=pick.first_value, last=pick.last(subject))
+        case ClickedWords():
+            return link.text(pick.id, pattern=pick.pattern)
         case Option():
             with st.container(width="content", gap="xsmall") if pick.named else nullcontext():
                 return _one_of(pick, pick.options(subject), default=pick.first(subject))

@@ -134,6 +134,7 @@ def host(section: Section, subject: Subject) -> None:
     """Draw a section on a page of another kind, whose bar has chosen it, and the choice of its stream."""
     subject = replace(_on_page(subject), stream=controls.stream(subject.trace.streams))
     show(section, subject, Around())
+    link.publish()
 
 
 def inside(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from inspector.wording.english import left_out as left_out
     from inspector.wording.english import mixers as mixers
     from inspector.wording.english import pages as pages
+    from inspector.wording.english import patching as patching
     from inspector.wording.english import phrases as phrases
     from inspector.wording.english import positions as positions
     from inspector.wording.english import queue as queue

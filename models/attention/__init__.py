@@ -11,7 +11,7 @@ with watch(calls.append):
 
 from models.attention.functions import AttentionFunction, DotProductAttention
 from models.attention.running_layer import Stream
-from models.attention.seam import AttentionCall, attend, attend_rows, fused, report, row_blocks, watch, watched
+from models.attention.seam import AttentionCall, attend, attend_rows, editing, fused, report, row_blocks, watch, watched
 
 __all__ = [
     "AttentionCall",
@@ -20,6 +20,7 @@ __all__ = [
     "Stream",
     "attend",
     "attend_rows",
+    "editing",
     "fused",
     "report",
     "row_blocks",

@@ -11,7 +11,7 @@ threads that share a model each follow their own run, and do nothing outside `fo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -25,10 +25,14 @@ Stream = Literal["encoder", "decoder", "cross"]
 
 @dataclass
 class _Run:
-    """A forward that is followed. begun: how many layers of each stack, by path, have begun; now: the current layer."""
+    """A forward that is followed. begun: how many layers of each stack, by path, have begun; now: the current layer.
+
+    stack: the path of the current layer's stack.
+    """
 
     begun: Counter[str] = field(default_factory=Counter)
     now: int | None = None
+    stack: str = ""
 
 
 _run: ContextVar[_Run | None] = ContextVar("run_of_layers", default=None)
@@ -36,9 +40,12 @@ _HOOKED = "headlight_layers"  # an attribute of each network with hooks, which a
 
 
 @contextmanager
-def following() -> Iterator[None]:
-    """Follow the layers of networks that `install` hooked, inside the block and in this thread alone."""
-    token = _run.set(_Run())
+def following(begun: Mapping[str, int] | None = None) -> Iterator[None]:
+    """Follow the layers of networks that `install` hooked, inside the block and in this thread alone.
+
+    begun: how many layers of each stack, by path, count as run, where a run goes on from a layer's input.
+    """
+    token = _run.set(_Run(Counter(begun)))
     try:
         yield
     finally:
@@ -49,6 +56,12 @@ def running_layer() -> int | None:
     """The number of the current layer; None between layers, for other networks and outside `following`."""
     run = _run.get()
     return None if run is None else run.now
+
+
+def running_place() -> tuple[str, int] | None:
+    """The current layer as (path of its stack, number); None as in `running_layer`."""
+    run = _run.get()
+    return None if run is None or run.now is None else (run.stack, run.now)
 
 
 def install(network: nn.Module) -> None:
@@ -101,7 +114,7 @@ class _LayerBegins:
     def __call__(self, module: nn.Module, inputs: Any) -> None:
         run = _run.get()
         if run is not None:
-            run.now = run.begun[self.stack]
+            run.now, run.stack = run.begun[self.stack], self.stack
             run.begun[self.stack] += 1
 
 

@@ -48,6 +48,12 @@ _pace: ContextVar[Callable[[float], None] | None] = ContextVar("attention_pace",
 _output: ContextVar[Callable[[Tensor], None] | None] = ContextVar("attention_output", default=None)
 _fused: ContextVar[bool] = ContextVar("attention_fused", default=False)
 
+Compute = Callable[[AttentionCall], Tensor]
+"""Computes the output [B, H, Q, E] of an attention call."""
+Edit = Callable[[AttentionCall, Compute], Tensor]
+"""Stands in for an attention call: given the call with its layer and what would compute it, gives the output."""
+_edit: ContextVar[Edit | None] = ContextVar("attention_edit", default=None)
+
 
 @contextmanager
 def watch(
@@ -69,6 +75,21 @@ def watch(
         _watcher.reset(tokens[0])
         _pace.reset(tokens[1])
         _output.reset(tokens[2])
+
+
+@contextmanager
+def editing(edit: Edit) -> Iterator[None]:
+    """Let `edit` stand in for every attention call made inside the block, by this thread alone.
+
+    The call is reported as the model made it; what the model reads on is what `edit` gives. Models that do their
+    attention by themselves ("eager output") make no such call.
+    """
+    token = _edit.set(edit)
+    try:
+        with following():
+            yield
+    finally:
+        _edit.reset(token)
 
 
 def report(call: AttentionCall) -> None:
@@ -111,17 +132,20 @@ def attend(
 
     Dropped heads (dropping.py) give 0; their attention is reported all the same. Where a gradient is wanted and
     nothing is watched, plain attention runs in torch's fused kernel: the same function, whose backward pass needs no
-    map. An imposed rule (imposing.py) hides keys beside the mask, and is reported with it.
+    map. An imposed rule (imposing.py) hides keys beside the mask, and is reported with it. An edit (`editing`) stands
+    in for the computation.
     """
     mask = with_imposed(mask, stream, queries=query.shape[2], keys=key.shape[2])
-    report(AttentionCall(function, query, key, value, mask, stream))
-    mixed, output = _mixed(function, query, key, value, mask), _output.get()
+    call, edit = AttentionCall(function, query, key, value, mask, stream), _edit.get()
+    report(call)
+    mixed, output = _mixed(call) if edit is None else edit(replace(call, layer=running_layer()), _mixed), _output.get()
     if output is not None:
         output(mixed)
     return without_dropped(mixed, stream)
 
 
-def _mixed(function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:
+def _mixed(call: AttentionCall) -> Tensor:
+    function, query, key, value, mask = call.function, call.query, call.key, call.value, call.mask
     training = query.requires_grad and not watched() and isinstance(function, DotProductAttention)
     if training or (_fused.get() and function.scale is not None):
         return attend_fused(function, query, key, value, mask)

@@ -40,16 +40,18 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         with torch.random.fork_rng(devices=[]):
             network = MaskedLanguageModel(config) if masked else build(config)
         _put_weights(network, folder / WEIGHTS)
-        tokenizer = _read_tokenizer(folder / TOKENIZER)
+        tokenizer = _tokenizer_of(folder, config)
     except ValueError as error:
         raise ValueError(f"{error} {way_out(folder)}") from error
-    if tokenizer.get_vocab_size() != config.vocabulary:
-        raise ValueError(
-            f"{folder / TOKENIZER} has {tokenizer.get_vocab_size()} tokens, {folder / CONFIG} {config.vocabulary}: "
-            f"they are of two models. {way_out(folder)}"
-        )
-    ready = as_transformers(tokenizer, max_tokens=config.max_positions)
-    return Checkpoint(network.eval().requires_grad_(False), config, ready)
+    return Checkpoint(network.eval().requires_grad_(False), config, tokenizer)
+
+
+def read_tokenizer(folder: Path) -> Any:
+    """Load the tokenizer of a checkpoint, without its weights. Raises ValueError as `read_checkpoint` does."""
+    try:
+        return _tokenizer_of(folder, _read_config(folder / CONFIG)[0])
+    except ValueError as error:
+        raise ValueError(f"{error} {way_out(folder)}") from error
 
 
 def write_checkpoint(folder: Path, network: nn.Module, tokenizer: Tokenizer) -> None:
@@ -101,7 +103,17 @@ def _put_weights(network: nn.Module, path: Path) -> None:
     network.load_state_dict({name: tensor.float() for name, tensor in saved.items()}, strict=False)
 
 
-def _read_tokenizer(path: Path) -> Tokenizer:
+def _tokenizer_of(folder: Path, config: TransformerConfig) -> Any:
+    tokenizer = _parsed_tokenizer(folder / TOKENIZER)
+    if tokenizer.get_vocab_size() != config.vocabulary:
+        raise ValueError(
+            f"{folder / TOKENIZER} has {tokenizer.get_vocab_size()} tokens, {folder / CONFIG} {config.vocabulary}: "
+            "they are of two models."
+        )
+    return as_transformers(tokenizer, max_tokens=config.max_positions)
+
+
+def _parsed_tokenizer(path: Path) -> Tokenizer:
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
     try:

@@ -23,6 +23,7 @@ from transformers.modeling_utils import AttentionInterface
 from models.attention import Stream, attend, watched
 from models.attention.masks import DenseMask, Mask, SharedMask
 from models.attention.pairs import CompactTensor, Whole, compact, of_head
+from models.huggingface import output_gate
 
 IMPLEMENTATION = "headlight"
 
@@ -182,7 +183,9 @@ def _attention(
     )
     mask = DenseMask(attention_mask) if isinstance(attention_mask, Tensor) else attention_mask
     stream: Stream = getattr(module, STREAM, "encoder")
-    return attend(function, query, key, value, mask=mask, stream=stream).transpose(1, 2), None
+    mixed = attend(function, query, key, value, mask=mask, stream=stream).transpose(1, 2)
+    output_gate.began(module, mixed)
+    return mixed, None
 
 
 def _small(given: Tensor) -> CompactTensor:

@@ -36,7 +36,7 @@ from transformers.utils.logging import disable_progress_bar
 from models.attention import running_layer
 from models.build_lock import LOADING
 from models.formatting import format_bytes
-from models.huggingface import mixers
+from models.huggingface import mixers, output_gate
 from models.huggingface.differential_attention import replace_differential
 from models.huggingface.eager_attention import IMPLEMENTATION, name_streams
 from models.huggingface.fresh_rotary import keep_fresh
@@ -235,6 +235,7 @@ def made_ready(network: Any, tokenizer: Any, *, shape: Shape) -> PretrainedRunne
     name_streams(network, decoder=shape == "decoder")
     running_layer.install(network)
     mixers.install(network)
+    output_gate.install(network)
     tried = try_out(network, tokenizer, shape=shape)
     if tried.shape != shape:  # it does not attend as its configuration made us think
         name_streams(network, decoder=tried.shape == "decoder")

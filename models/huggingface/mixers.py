@@ -223,22 +223,67 @@ CORES: dict[str, Reader] = {
 def _lightning(layer: Any) -> None:
     """Hook both ends of MiniMax's lightning attention; its decay is the same at each token."""
 
+    def given(module: nn.Module, args: Any, kwargs: Mapping[str, Any]) -> None:
+        mark_begun((layer, "mask"), kwargs.get("attention_mask"))
+
     def began(module: nn.Module, args: Any, projected: Tensor) -> None:
         mark_begun(layer, projected)
 
     def left(module: nn.Module, args: tuple[Tensor, ...]) -> None:
-        projected = take_begun(layer)
+        projected, mask, output = take_begun(layer), take_begun((layer, "mask")), args[0]
         if projected is None:
             return
+        half = projected.dtype in HALF
+        if half:
+            projected = projected.float()
+            output = _LightningInFloat32(layer, projected).run(mask)
         heads, width = layer.num_attention_heads, layer.head_dim
         made = layer.act_fn(projected)
         query, key, value = made.view(*made.shape[:2], heads, 3 * width).split(width, dim=-1)
         decay = -layer.slope_rate.float().view(heads).expand(*query.shape[:2], heads)
-        output = args[0].view(*made.shape[:2], heads, width)
-        report_mixer(MixerCall("lightning attention", DecayingState(query, key, decay), value, output))
+        core = DecayingState(query, key, decay)
+        output = output.view(*made.shape[:2], heads, width)
+        report_mixer(MixerCall("lightning attention", core, value, output, again=half))
 
+    layer.register_forward_pre_hook(given, with_kwargs=True)
     layer.qkv_proj.register_forward_hook(began)
     layer.norm.register_forward_pre_hook(left)
+
+
+class _LightningInFloat32:
+    """The layer as its own forward sees it, with float32 projections and decays, up to its norm."""
+
+    def __init__(self, layer: Any, projected: Tensor) -> None:
+        self._layer, self._projected = layer, projected
+        self.slope_rate = layer.slope_rate.float()
+        self.query_decay, self.key_decay, self.diagonal_decay = layer.decay_factors(self.slope_rate)
+        self.output = projected
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._layer, name)
+
+    def run(self, mask: Tensor | None) -> Tensor:
+        """Run the layer's forward; return what its norm is given, [B, T, H V]."""
+        nothing = self._projected[..., :0]
+        type(self._layer).forward(self, nothing, position_embeddings=None, attention_mask=mask)
+        return self.output
+
+    def qkv_proj(self, hidden: Tensor) -> Tensor:
+        """Return the projections that were recorded."""
+        return self._projected
+
+    def norm(self, output: Tensor) -> Tensor:
+        """Keep what the core left."""
+        self.output = output
+        return output
+
+    def output_gate(self, hidden: Tensor) -> Tensor:
+        """Return a gate of any numbers: what follows the norm is not read."""
+        return self.output
+
+    def out_proj(self, gated: Tensor) -> Tensor:
+        """Return what it is given."""
+        return gated
 
 
 def _short_convolution(layer: Any) -> None:

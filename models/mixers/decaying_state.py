@@ -17,6 +17,7 @@ vector [E], as in the chunked form of the layer itself. All of it in float64: de
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -24,6 +25,7 @@ import torch
 from torch import Tensor
 
 CHUNK = 64  # tokens
+_CUBE = 8  # tokens, whose decays by dimension are computed pair by pair
 _L2_EPSILON = 1e-6  # of flash-linear-attention's l2norm, and so of every model's
 
 
@@ -65,22 +67,25 @@ class DecayingState:
         """Compute maps in blocks of CHUNK rows: (rows, float64 [H, rows, rows.stop]); later keys have no weight."""
         tokens = len(self.decay)
         starts = range(0, min(queries.stop, tokens), CHUNK)
-        chunks = [self._chunk(slice(start, min(start + CHUNK, tokens))) for start in starts]
+        with _flushed():
+            chunks = [self._chunk(slice(start, min(start + CHUNK, tokens))) for start in starts]
         for number in range(queries.start // CHUNK, len(chunks)):
             start = number * CHUNK
-            yield slice(start, min(start + CHUNK, tokens)), self._rows(chunks[: number + 1])
+            with _flushed():
+                weights = self._rows(chunks[: number + 1])
+            yield slice(start, min(start + CHUNK, tokens)), weights
 
     def _rows(self, chunks: list[_Chunk]) -> Tensor:
         """The rows of the last chunk's queries, from its own keys back to the first: [H, rows, keys]."""
-        last = chunks[-1]
-        weights, asked = last.own()  # asked: what the queries ask of the state before a chunk, [H, rows, E]
-        if self.skip is not None:
-            weights.diagonal(dim1=-2, dim2=-1).add_(self.skip.double()[:, None])
+        weights, asked = chunks[-1].own()  # asked: what the queries ask of the state before a chunk, [H, rows, E]
         parts = [weights]
         for chunk in reversed(chunks[:-1]):
             weights, asked = chunk.before(asked)
             parts.append(weights)
-        return torch.cat(parts[::-1], dim=-1)
+        whole = torch.cat(parts[::-1], dim=-1)
+        if self.skip is not None:
+            whole[:, :, -whole.shape[1] :].diagonal(dim1=-2, dim2=-1).add_(self.skip.double()[:, None])
+        return whole
 
     def _chunk(self, place: slice) -> _Chunk:
         heads = self.decay.shape[1]
@@ -89,37 +94,49 @@ class DecayingState:
             """[T, K, E] -> float64 [H, chunk, E]."""
             part = tensor[place].double()
             part = part * torch.rsqrt(part.square().sum(-1, keepdim=True) + _L2_EPSILON) if self.normalised else part
-            return part.repeat_interleave(heads // part.shape[1], dim=1).transpose(0, 1)
+            return part.repeat_interleave(heads // part.shape[1], dim=1).transpose(0, 1).contiguous()
 
         query, key = by_head(self.query) * self.scale, by_head(self.key)
         decay = self.decay[place].double().transpose(0, 1)
         decay = (decay if decay.ndim == 3 else decay[..., None]).cumsum(dim=1)
-        written = torch.eye(key.shape[1], dtype=torch.float64).expand(heads, -1, -1)
-        if self.strength is not None:
-            written = written * self.strength[place].double().T[:, None]
-        if self.removes:
-            removal = written @ _decayed(key, key, decay).tril(-1)
-            written = torch.linalg.solve_triangular(removal, written, upper=False, unitriangular=True)
-        return _Chunk(query, key, decay, written, self.removes)
+        strength = None if self.strength is None else self.strength[place].double().T[:, None]
+        return _Chunk(query, key, decay, strength=strength, removes=self.removes)
 
 
 class _Chunk:
-    """Some tokens in float64: query, key [H, C, E], and the decay since the chunk began, [H, C, 1 or E].
+    """Some tokens in float64: query, key [H, C, E], decay since the chunk began [H, C, 1 or E], strength [H, 1, C].
 
-    written: what each token writes of itself and of the tokens before it, (I + diag(b) stril(K Kᵀ * G))^-1 diag(b), or
-    diag(b) where nothing is removed, [H, C, C].
+    What each token writes of itself and of the tokens before it is (I + diag(b) stril(K Kᵀ * G))^-1 diag(b), [H, C, C],
+    and diag(b) alone where nothing is removed.
     """
 
-    def __init__(self, query: Tensor, key: Tensor, decay: Tensor, written: Tensor, removes: bool) -> None:
-        self._query, self._key, self._decay, self._written = query, key, decay, written
-        self._kept = decay[:, -1:].exp()
-        self._answers = (key * (decay[:, -1:] - decay).exp()).mT @ written  # [H, E, C], to what is asked behind it
-        self._removed = key * decay.exp() if removes else None
+    def __init__(
+        self,
+        query: Tensor,
+        key: Tensor,
+        decay: Tensor,
+        *,
+        strength: Tensor | None,
+        removes: bool,
+    ) -> None:
+        since = decay.exp()
+        self._asked, self._kept = query * since, since[:, -1:]
+        answers = (key * (decay[:, -1:] - decay).exp()).mT  # [H, E, C], to what is asked behind the chunk
+        weights = _decayed([query, key] if removes else [query], key, decay)
+        own = weights[0]
+        if removes:
+            removal = weights[1] if strength is None else strength.mT * weights[1]
+            written = torch.eye(key.shape[1], dtype=torch.float64).expand(len(key), -1, -1)
+            written = torch.linalg.solve_triangular(removal, written, upper=False, unitriangular=True)
+            own, answers = own @ written, answers @ written
+        if strength is not None:
+            own, answers = own * strength, answers * strength
+        self._own, self._answers = own, answers
+        self._removed = key * since if removes else None
 
     def own(self) -> tuple[Tensor, Tensor]:
         """The chunk's queries on its own keys, [H, C, C], and what they ask of the state before it, [H, C, E]."""
-        weights = _decayed(self._query, self._key, self._decay).tril() @ self._written
-        return weights, self._left(weights, self._query * self._decay.exp())
+        return self._own, self._left(self._own, self._asked)
 
     def before(self, asked: Tensor) -> tuple[Tensor, Tensor]:
         """Later queries on the chunk's keys, [H, rows, C], and what they ask of the state before it, [H, rows, E]."""
@@ -127,16 +144,41 @@ class _Chunk:
         return weights, self._left(weights, asked * self._kept)
 
     def _left(self, weights: Tensor, asked: Tensor) -> Tensor:
-        return asked if self._removed is None else asked - weights @ self._removed
+        return asked if self._removed is None else torch.baddbmm(asked, weights, self._removed, alpha=-1)
 
 
-def _decayed(left: Tensor, right: Tensor, decay: Tensor) -> Tensor:
-    """Products left_i . right_j, decayed from j to i, [H, C, C]; only j <= i means anything."""
+def _decayed(lefts: Sequence[Tensor], right: Tensor, decay: Tensor) -> list[Tensor]:
+    """Products left_i . right_j, decayed from j to i: [H, C, C] of each of `lefts`, 0 for j > i.
+
+    Where each dimension decays by itself, the later half of the tokens meets the earlier half by way of the token
+    between them: both ways are decays, so that nothing overflows.
+    """
+    tokens = decay.shape[1]
     if decay.shape[-1] == 1:
-        between = (decay - decay.mT).tril()  # above, a growth that may overflow
-        return (left @ right.mT) * between.exp()
-    rows = []
-    for one_left, one_right, one_decay in zip(left, right, decay, strict=True):  # a head's cube at once
-        between = (one_decay[:, None] - one_decay[None]).clamp(max=0).exp()
-        rows.append(torch.einsum("id,jd,ijd->ij", one_left, one_right, between))
-    return torch.stack(rows)
+        between = (decay - decay.mT).tril_().exp_().tril_()  # above, a growth that may overflow
+        return [(left @ right.mT).mul_(between) for left in lefts]
+    if tokens <= _CUBE:
+        between = (decay[:, :, None] - decay[:, None]).clamp_(max=0).exp_()
+        return [torch.einsum("hid,hjd,hijd->hij", left, right, between).tril_() for left in lefts]
+    early, late = slice(0, tokens // 2), slice(tokens // 2, tokens)
+    at = decay[:, early][:, -1:]
+    to, since = right[:, early] * (at - decay[:, early]).exp(), (decay[:, late] - at).exp()
+    made = [right.new_zeros(len(right), tokens, tokens) for _ in lefts]
+    for half in (early, late):
+        of_half = _decayed([left[:, half] for left in lefts], right[:, half], decay[:, half])
+        for whole, part in zip(made, of_half, strict=True):
+            whole[:, half, half] = part
+    for whole, left in zip(made, lefts, strict=True):
+        whole[:, late, early] = (left[:, late] * since) @ to.mT
+    return made
+
+
+@contextmanager
+def _flushed() -> Iterator[None]:
+    """Take numbers nearer to 0 than 1e-308 for 0, in this thread: decays end there, where a processor is slow."""
+    changed = torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        if changed:
+            torch.set_flush_denormal(False)

@@ -58,6 +58,11 @@ def load_runner(placement: Placement) -> PretrainedRunner:
     return made_ready(network.to(device), read_tokenizer(file.fields), shape="decoder")
 
 
+def load_tokenizer() -> Any:
+    """Load the tokenizer alone from the package's file. Raises ValueError as `load_runner` does."""
+    return read_tokenizer(gguf.parse(package.checked(package.weights_file())).fields)
+
+
 def configuration(fields: Mapping[str, Any]) -> LlamaConfig:
     """Say the file's sizes in transformers' words."""
     sizes = {name.removeprefix("llama."): value for name, value in fields.items() if name.startswith("llama.")}

@@ -33,7 +33,11 @@ LONGEST = 15.0  # seconds, above which the next size is left out
 SQUARE, SURE = 4.4, 0.1  # the ratio of n^2 with a tenth for noise; seconds below which a ratio is noise
 PAGES = ("layernorm", "block", "scores", "positions")
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "wanted", "milk", "from", "some", "big", "river", "bank"]
-WHY = {"section scores/importance": "the model reads the text once for each token"}
+WHY = {
+    "section scores/importance": "the model reads the text once for each token",
+    "section scores/two_texts": "the model runs once for each head",
+    "section scores/scissors": "the model runs once for each head",
+}
 
 
 def save(folder: Path) -> None:
@@ -73,6 +77,7 @@ def functions(folder: str, tokens: int) -> dict[str, Callable[[], object]]:
         record_batch,
         scores,
         sections,
+        writers,
     )
     from inspector.components.grid import sides
     from inspector.sections import registry
@@ -109,6 +114,7 @@ def functions(folder: str, tokens: int) -> dict[str, Callable[[], object]]:
         "scores.logits.measure": lambda: scores.logits.measure(a),
         "scores.ranks.measure": lambda: scores.ranks.measure(a, stream="encoder"),
         "scores.symmetry.measure": lambda: scores.symmetry.measure(a, stream="encoder"),
+        "writers.of_score": lambda: writers.of_score(a, loaded, layer=layers[-1], head=7, query=tokens - 2, key=1),
         "export.html": lambda: export.html(a, layer=3, head=7),
         "show": lambda: inspector.show(a)._repr_html_(),
         "save": lambda: inspector.save(a, path),
@@ -168,7 +174,11 @@ def measure(folder: str, tokens: int, without: list[str], only: list[str]) -> di
     for name in chosen:
         warm[name]()
         call = fresh(calls[name])
-        (program, kernel), most, _ = peak(lambda call=call: times(call))
+        try:
+            (program, kernel), most, _ = peak(lambda call=call: times(call))
+        except ValueError as error:
+            print(f"  {name} refuses: {error}", file=sys.stderr)
+            continue
         figures[name] = program, kernel, most / 1e6, held(fresh(calls[name])) if tokens == HELD_AT else 0.0
     return figures
 

@@ -1,10 +1,11 @@
-"""The cost of recording a hybrid, beside its plain forward: a tiny Qwen3-Next, at 512 tokens.
+"""The cost of recording a hybrid, beside its plain forward, and of its pictures: a tiny Qwen3-Next, at 512 tokens.
 
-`python -m tests.benchmarks.mixers` prints medians of turns taken one after the other, and their ratio.
+`python -m tests.benchmarks.mixers` prints medians of turns taken one after the other, and their ratios.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -15,7 +16,7 @@ import torch
 from inspector.probe.recording import record_inputs
 from tests.inspector.probe.hybrids import larger_hybrid, of_length
 
-TOKENS, TURNS = 512, 15
+TOKENS, TURNS, PICTURES = 512, 15, 5
 
 
 def main() -> None:
@@ -37,14 +38,25 @@ def main() -> None:
         watched.append(perf_counter() - between)
     print(f"forward {median(plain) * 1e3:.0f} ms, recording {median(watched) * 1e3:.0f} ms")
     print(f"ratio {median(watched) / median(plain):.2f}, {len(trace.mixers)} mixers, {len(trace.sites)} attentions")
-    started = perf_counter()
-    for site in trace.mixer_sites:
-        trace.mixer(layer=site.layer).pooled(side=64)
-    print(f"pictures of all maps of all mixers {(perf_counter() - started) * 1e3:.0f} ms")
-    started = perf_counter()
-    for site in trace.sites:
-        trace.pooled(layer=site.layer, side=64)
-    print(f"pictures of all maps of all attentions {(perf_counter() - started) * 1e3:.0f} ms")
+    heads = {
+        "mixers": sum(site.heads for site in trace.mixer_sites),
+        "attentions": sum(site.heads for site in trace.sites),
+    }
+    taken: dict[str, list[float]] = {kind: [] for kind in heads}
+    for _ in range(PICTURES):  # one after the other, so that a busy machine slows both
+        for site in trace.mixer_sites:
+            started = perf_counter()
+            record = replace(trace.mixer(layer=site.layer))  # which remembers no check
+            record.pooled(side=64)
+            assert record.exact
+            taken["mixers"].append(perf_counter() - started)
+        for site in trace.sites:
+            started = perf_counter()
+            trace.pooled(layer=site.layer, side=64)
+            taken["attentions"].append(perf_counter() - started)
+    each = {kind: sum(times) / PICTURES / heads[kind] * 1e3 for kind, times in taken.items()}
+    print("pictures, those of mixers with their check, ms a head:", ", ".join(f"{k} {v:.1f}" for k, v in each.items()))
+    print(f"ratio {each['mixers'] / each['attentions']:.2f}")
 
 
 if __name__ == "__main__":

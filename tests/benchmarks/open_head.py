@@ -61,7 +61,11 @@ def before(trace: Trace, shown: maps.Arrangement, layer: int, head: int) -> Open
     passes = (recompute.bands(record, queries=queries) for _ in range(2))
     for weights, scores in zip(*passes, strict=True):
         read_scores = lambda scores=scores: scores.scores  # noqa: E731
-        rows.see(recompute.WeightBlock(weights.queries, weights.keys, weights.weights, weights.normalised, read_scores))
+        rows.see(
+            recompute.WeightBlock(
+                weights.queries, weights.keys, weights.weights, weights.normalised, read_scores, weights._read_sink
+            )
+        )
     return values, rows.result()
 
 

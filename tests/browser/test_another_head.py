@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from tests.browser.conftest import NOTE, Server, rests, visit, without_errors
 from tests.browser.drawing import SAID
 from tests.closeness import assert_close
 
+LONG = " ".join(["the cat sat on the mat because it was tired"] * 30)  # 272 tokens: 21 MB of maps
 HEADS = 12  # of a layer of the default model, which has six
 TEXT = "The cat sat on the mat because it was tired."
 PICTURE = """() => {
@@ -148,3 +150,37 @@ def test_a_head_of_scores_comes_from_the_server(page: Page, server: Server) -> N
     place = further(drawn(page), 1)
     step(page, 1)
     settled(page, place)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_longer_text_s_maps_are_fetched_one_by_one_and_come_from_the_server_where_they_are_lost(
+    page: Page, server: Server, minilm: LoadedModel, lost: bool
+) -> None:
+    if lost:
+        page.route("**/maps/**", lambda route: route.abort())
+    visit(page, server, f"/?text={quote(LONG)}")
+    place = further(drawn(page), 2)
+    step(page, 2)
+    settled(page, place)
+    weights = record(minilm, LONG).attention(layer=place[0], head=place[1])
+    page.locator(".hl-head").focus()
+    for key in ("ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    page.wait_for_timeout(60)
+    told = SAID.search(page.locator(".hl-head .tip").inner_text().replace("\n", " "))
+    assert told
+    assert np.float32(told["weight"]) == weights[int(told["query"]), int(told["key"])]
+
+
+def test_a_map_is_sent_once_by_the_server_or_by_its_address(page: Page, server: Server) -> None:
+    fetched: list[str] = []
+    received: list[int] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
+    page.on("request", lambda request: fetched.append(request.url) if "/maps/" in request.url else None)
+    visit(page, server, f"/?text={quote(LONG)}")
+    received.clear()
+    place = further(drawn(page), 1)
+    step(page, 1)
+    settled(page, place)
+    assert [url.rsplit("/", 2)[1:] for url in fetched] == [[str(place[0]), str(place[1])]]
+    assert sum(received) < 30_000  # a map of this text is 296 KB

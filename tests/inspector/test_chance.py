@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,8 @@ from inspector.components.grid import sides
 from inspector.trace import Trace
 from inspector.wording.english import attention as words
 from models import LoadedModel
+from tests.inspector.probe.families import CAPTURED, WITHOUT_SOFTMAX, Family, save
+from tests.inspector.probe.hybrids import FAMILIES
 
 pytestmark = pytest.mark.heavy
 
@@ -37,6 +40,7 @@ SHAPES: dict[str, Callable[[int], PreTrainedModel]] = {
         LlamaConfig(vocab_size=vocabulary, **SIZES, num_key_value_heads=2, max_position_embeddings=128)
     ),
 }
+WITHOUT_GAINS = ("mobilebert", "neomme", "olmo", "hrm_text", "nanochat")  # no norm of theirs learns anything
 WHO = ("The cat", "A tired old woman", "Nobody", "My brother's dog", "He")
 DID = ("sat on the mat.", "ate it because the bread was good, and the fish was not.", "was there, there and there!")
 TEXTS = (
@@ -125,3 +129,35 @@ def test_a_text_of_two_choices_tells_nothing_of_a_model(tmp_path: Path) -> None:
     assert len(trace.tokens) == 3
     assert not overview.measure(trace, sides=sides(trace.sites)).looks_untrained
     assert opening(trace).role.kind != "chance"
+
+
+@pytest.mark.families
+@pytest.mark.parametrize("family", [*CAPTURED, *WITHOUT_SOFTMAX], ids=lambda family: family.name)
+def test_norms_of_every_family_are_as_drawn_until_it_is_trained(family: Family, tmp_path: Path) -> None:
+    save(family, tmp_path, as_drawn=True)
+    trace = inspector.record(models.load(tmp_path), "the cat sat on the mat")
+    assert chance.norms_as_drawn(trace) == (family.name not in WITHOUT_GAINS)
+
+
+def test_a_random_hybrid_looks_untrained_by_its_norms_alone(tmp_path: Path) -> None:
+    """A norm of queries and keys makes random scores as large as trained ones: shares tell nothing there."""
+    save(FAMILIES["qwen3_next"], tmp_path, as_drawn=True)
+    trace = inspector.record(models.load(tmp_path), "the cat sat on the mat because the dog sat on the log")
+    assert not overview.measure(trace, sides=sides(trace.sites)).looks_untrained
+    assert chance.norms_as_drawn(trace)
+
+
+@pytest.mark.parametrize("id", [card.id for card in models.catalogue() if card.trained])
+def test_norms_of_trained_models_are_not_as_drawn(id: str) -> None:
+    assert not chance.norms_as_drawn(inspector.record(models.load(id), "The cat sat on the mat."))
+
+
+@pytest.mark.parametrize("part", ["gamma", "beta"])
+def test_one_bit_of_one_norm_tells_that_it_was_moved(part: str) -> None:
+    trace = inspector.record(models.load("own-encoder"), "The cat sat on the mat.")
+    assert chance.norms_as_drawn(trace)
+    *others, last = trace.norms
+    moved = getattr(last, part).copy()
+    moved[-1] = np.nextafter(moved[-1], np.float32(2))
+    assert not chance.norms_as_drawn(replace(trace, norms=(*others, replace(last, **{part: moved}))))
+    assert not chance.norms_as_drawn(replace(trace, norms=()))

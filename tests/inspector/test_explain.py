@@ -157,6 +157,10 @@ def test_soft_cap_and_sink_are_steps_of_their_own(tmp_path: Path) -> None:
     assert cells[0].sink == network.model.layers[1].self_attn.sinks[3].item()
     left = 1 - sum(cell.weight for cell in cells)
     assert_close(left, math.exp(cells[0].sink - cells[0].normaliser), relative=1e-12)
+    of_sink = trace.sink(layer=1, head=3, queries=slice(5, 6))
+    assert of_sink is not None
+    assert_close(of_sink, [left], relative=1e-6)
+    assert gemma.sink(layer=1, head=0) is None
 
 
 def test_a_hidden_key_says_why(tmp_path: Path) -> None:

@@ -66,6 +66,20 @@ def test_the_catalogue_loads(minilm: LoadedModel, minilm_own: LoadedModel) -> No
         assert not any(parameter.requires_grad for parameter in loaded.network.parameters())
 
 
+@pytest.mark.parametrize("id", [card.id for card in models.catalogue() if is_installed(card.id)])
+def test_a_tokenizer_alone_is_the_models(id: str) -> None:
+    alone, loaded = models.load_tokenizer(id), models.load(id).tokenizer
+    text = "Der Bäcker has 12  cats, 我爱水课。"
+    assert alone.get_vocab() == loaded.get_vocab()
+    assert alone(text)["input_ids"] == loaded(text)["input_ids"]
+    assert alone.model_max_length == loaded.model_max_length
+
+
+def test_a_tokenizer_alone_is_of_the_catalogue() -> None:
+    with pytest.raises(ValueError, match="'no-model'"):
+        models.load_tokenizer("no-model")
+
+
 def test_only_smollm2_can_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(package, "is_installed", lambda: False)
     missing = [card.id for card in models.catalogue() if not is_installed(card.id)]

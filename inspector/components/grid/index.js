@@ -162,8 +162,15 @@ class Grid extends View {
   }
 
   role = (cell) => this.header.roles?.names[cell.dataset.layer]?.[cell.dataset.head];
-  title = (cell) => `${this.header.names[cell.dataset.layer]}, ${this.header.columns} ${this.column(cell.dataset.head)}`;
+  title = ({ dataset: { layer, head } }) => `${this.header.names[layer]}, ${this.header.joined?.[layer] ?? this.top(head)}`;
   column = (head) => this.header.labels?.[head] ?? head;
+
+  /** A column's name: "head 7", or what each row of a grid without heads is a picture of. */
+  top(head) {
+    const { columns, joined, layers } = this.header;
+    return Object.keys(joined ?? {}).length === layers ? joined[0] : `${columns} ${this.column(head)}`;
+  }
+
   note = (cell) => [this.header.notes?.[cell.dataset.layer]?.[cell.dataset.head], this.sortedBy(cell)].filter(Boolean).join(", ");
   place = (cell) => [Number(cell.dataset.layer), Number(cell.dataset.head)];
   cell = ([layer, head]) => this.cells[layer][head];
@@ -212,8 +219,8 @@ class Grid extends View {
     const corner = !this.byLayer ? "layer.head" : words || isShort ? "" : this.header.columns;
     this.table.querySelector(".corner").textContent = corner;
     this.table.querySelectorAll(".top").forEach((name, head) => {
-      name.textContent = !this.byLayer ? "" : words ? `${this.header.columns} ${this.column(head)}` : head % every ? "" : this.column(head);
-      if (this.byLayer) name.setAttribute("aria-label", `${this.header.columns} ${this.column(head)}`);
+      name.textContent = !this.byLayer ? "" : words ? this.top(head) : head % every ? "" : this.column(head);
+      if (this.byLayer) name.setAttribute("aria-label", this.top(head));
     });
   }
 

@@ -66,6 +66,7 @@ def grid_bytes(
     columns: str = "head",
     labels: Sequence[str] | None = None,
     widths: Sequence[int] | None = None,
+    joined: Mapping[int, str] | None = None,
     diverging: bool = False,
 ) -> bytes:
     """Pack thumbnails uint8 [L, H, rows, cols] into the grid's message.
@@ -79,8 +80,9 @@ def grid_bytes(
     None where a click opens the head. measures: the measures to sort heads by, each with a number for each place, or
     None; None for all of a measure whose numbers the host sends once heads are sorted by it. roles: what each head
     does. options: how the heads are sorted and which are shown. widths: the number of heads of each row, where rows
-    have different numbers; what `pictures` and tables hold of further heads is not shown. diverging: zero is in the
-    middle of the colours.
+    have different numbers; what `pictures` and tables hold of further heads is not shown. joined: the rows whose
+    one picture is of several places together, each with the picture's name. diverging: zero is in the middle of the
+    colours.
     """
     layers, heads, rows, cols = pictures.shape
     for what, place in (("selected", selected), ("named", named)):
@@ -116,6 +118,7 @@ def grid_bytes(
         "labels": None if labels is None else list(labels),
         **({} if named is None else {"named": list(named)}),
         **({} if widths is None else {"widths": list(widths)}),
+        **({} if not joined else {"joined": dict(joined)}),
         **({"diverging": True} if diverging else {}),
     }
     return pack(header, pictures)

@@ -5,7 +5,7 @@ import { draw } from "./index.js";
 const listening = new WeakMap(); // root -> what ends it: Streamlit mounts a component anew with every message
 
 export function mount({ data, parentElement: root, setTriggerValue }) {
-  const tell = ([layer, head]) => setTriggerValue("open", { layer, head });
+  const tell = ([layer, head], drawn) => setTriggerValue("open", { layer, head, drawn });
   const emit = (name, value) => {
     if (name !== "open" || !opened.open([value.layer, value.head], tell)) setTriggerValue(name, value);
   };

@@ -15,7 +15,9 @@ from inspector.components.head.message import (
     Segments,
     SharedLayout,
     WholeMap,
+    alone,
     every,
+    listed,
 )
 
 __all__ = [
@@ -27,5 +29,7 @@ __all__ = [
     "Segments",
     "SharedLayout",
     "WholeMap",
+    "alone",
     "every",
+    "listed",
 ]

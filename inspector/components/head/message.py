@@ -193,8 +193,15 @@ class HeadMessage:
         self._check_parts()
         stops(self._scale, odd=self.diverging)
 
-    def to_bytes(self) -> bytes:
-        """Pack the message: the header, the numbers, and the picture of the whole map where there is one."""
+    def to_bytes(self, *, at_hand: bool = False) -> bytes:
+        """Pack the message: the header, the numbers, and the picture of the whole map where there is one.
+
+        at_hand: the page draws another head of the same view, and has this one's numbers, of `every` or `alone`; they
+        are left out, and of the header what all heads of a view share.
+        """
+        if at_hand:
+            header = {name: value for name, value in self.header.items() if name in (*ALONE, *_CHOSEN)}
+            return pack({**header, "atHand": True}, np.empty(0, np.float32))
         return pack(self.header, self.numbers) + (self.whole.picture.tobytes() if self.whole else b"")
 
     @property
@@ -281,7 +288,9 @@ class HeadMessage:
 MOST_BYTES = 4 * 2**20
 """Bytes of the maps of all heads, at most, for a file or a page that holds them all."""
 ALONE = ("layer", "head", "title", "vmax")
-"""The entries of a message's header that differ from head to head in a view."""
+"""The parts of a message, and of its header, that differ from head to head in a view."""
+_CHOSEN = ("view", "chosen", "options", "marked", "picked")
+"""The entries that differ by what the reader chose, or by the page's sentence."""
 
 
 def every(messages: Iterable[HeadMessage]) -> bytes:
@@ -292,11 +301,24 @@ def every(messages: Iterable[HeadMessage]) -> bytes:
     """
     heads, numbers, view = [], [], ""
     for message in messages:
-        header = message.header
-        heads.append({name: header[name] for name in ALONE})
+        heads.append({name: getattr(message, name) for name in ALONE})
         numbers.append(message.numbers)
         view = message.view
     return pack({"view": view, "heads": heads}, np.stack(numbers))
+
+
+def listed(places: Iterable[tuple[int, int]], *, view: str, path: str) -> bytes:
+    """Pack the places of all heads of a view, layer and head each, whose maps are fetched one by one.
+
+    path: of the address of a head's map, which is of `alone`: PATH/LAYER/HEAD.
+    """
+    heads = [{"layer": layer, "head": head} for layer, head in places]
+    return pack({"view": view, "heads": heads, "path": path}, np.empty(0, np.float32))
+
+
+def alone(message: HeadMessage) -> bytes:
+    """Pack the numbers of a head, and what of its message's header is the head's alone."""
+    return pack({name: getattr(message, name) for name in ALONE}, message.numbers)
 
 
 def _numbered(labels: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@ import { element, fillToken, plain } from "../shared.js";
 
 const PREDICTED = " → "; // between the token that a decoder's query reads and the token that it predicts
 const ENDS = { 1: "st", 2: "nd", 3: "rd" };
+const { format } = new Intl.NumberFormat("en"); // made once: toLocaleString looks the language up for every number
 
 /** Which of its like each token is, from 1; 0 for a token that stands once. Of a decoder's query the read token counts. */
 export function ordinals(labels) {
@@ -16,7 +17,7 @@ export function ordinals(labels) {
 export function inWords(ordinal) {
   if (!ordinal) return "";
   const teens = [11, 12, 13].includes(ordinal % 100);
-  return `${ordinal.toLocaleString("en")}${(!teens && ENDS[ordinal % 10]) || "th"}`;
+  return `${format(ordinal)}${(!teens && ENDS[ordinal % 10]) || "th"}`;
 }
 
 /** The text that `fillNamed` writes. */

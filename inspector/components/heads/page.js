@@ -2,7 +2,9 @@
 import { Heads } from "../heads.js";
 import { opened } from "../opened.js";
 
+let last = null; // Streamlit mounts a component anew with every message
+
 export function mount({ data }) {
-  opened.heads = new Heads(data);
+  opened.heads = last = new Heads(data).after(last);
   return () => (opened.heads = null);
 }

@@ -9,7 +9,9 @@ from inspector.sections.scores import (
     importance,
     keys,
     one,
+    scissors,
     theory,
+    two_texts,
     weightings,
     wrote,
 )
@@ -34,5 +36,5 @@ PAGE = Sections(
             ),
         ),
     ),
-    elsewhere=(importance.SECTION,),
+    elsewhere=(importance.SECTION, two_texts.SECTION, scissors.SECTION),
 )

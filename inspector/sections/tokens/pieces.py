@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+import models
 from inspector import vocabularies
 from inspector.costs import clock
 from inspector.plots.tokens import chips
@@ -21,7 +22,6 @@ from models.config_facts import first_number, text_config
 from models.transformer.config import TransformerConfig
 
 if TYPE_CHECKING:
-    import models
     from inspector.costs.clock import LayerShape
     from inspector.sections.subject import Subject
 
@@ -40,11 +40,13 @@ def answer(subject: Subject, *, corpus: tuple[str, ...], pieces: int) -> Iterato
     ids = {short(id): id for id in (loaded.card.id, *_others(subject))}
     with names.told(words.CUTTING, instead=words.CUTTING_INSTEAD):
         ways = _ways(subject, read, learned, pieces=pieces, ids=ids)
-        table = _costs(subject, ways)
     mine, blanks = short(loaded.card.id), " " in read.strip()
     compared = (CHARACTERS, mine)
     marks = tuple(Mark("ways", {"vocabulary": name}) for name in compared)
-    named = words.KINDS | {name: words.shortened(names.base_name(_model(subject, id))) for name, id in ids.items()}
+    named = words.KINDS | {
+        name: words.shortened(names.base_name(loaded) if id == loaded.card.id else names.named(id))
+        for name, id in ids.items()
+    }
     model = plain(names.base_name(loaded))
     yield Sentence(cutting(ways, mine, model=model), words.TERMS, marks)
     width = chips.NARROW if subject.narrow else chips.WIDE
@@ -64,6 +66,8 @@ def answer(subject: Subject, *, corpus: tuple[str, ...], pieces: int) -> Iterato
         yield Note(words.cut_of(len(read), len(text)))
     if (shown := chips.drawn(read, width=width)) < len(read):
         yield Note(words.drawn_of(shown, len(read)))
+    with names.told(words.CUTTING, instead=words.CUTTING_INSTEAD):
+        table = _costs(subject, ways)
     told = table.assign(way=[named[way] for way in table["way"]], unknown_share=100 * table["unknown_share"])
     yield Table(
         "tokens-by-vocabulary",
@@ -119,13 +123,12 @@ def _ways(subject: Subject, text: str, corpus: Corpus, *, pieces: int, ids: Mapp
 
     ways = dict(subject.of_all(("vocabularies", text, corpus.text, pieces), learned))
     for name, id in ids.items():
-        tokenizer = _model(subject, id).tokenizer
+        tokenizer = subject.model.tokenizer if id == subject.model.card.id else _tokenizer(id)
         ways[name] = subject.of_model(("vocabulary", id, text), partial(vocabularies.by_model, tokenizer, text))
     return ways
 
 
-def _model(subject: Subject, id: str) -> models.LoadedModel:
-    return subject.model if id == subject.model.card.id else subject.load(id)
+_tokenizer = cache(models.load_tokenizer)  # of five models, without their weights
 
 
 def _others(subject: Subject) -> list[str]:
@@ -135,7 +138,7 @@ def _others(subject: Subject) -> list[str]:
         own, found = subject.model.tokenizer.get_vocab(), []
         for id in OTHERS:
             try:
-                if subject.load(id).tokenizer.get_vocab() != own:
+                if _tokenizer(id).get_vocab() != own:
                     found.append(id)
             except ValueError:  # not at hand: the others stand without it
                 continue

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from inspector.plots.theme import Mode, Scale
     from inspector.trace import Array, AttentionSite, Trace
     from inspector.views.attention.quantities import Quantity
+    from inspector.views.attention.sink_column import SinkColumn
 
 
 def open_head(
@@ -42,6 +43,7 @@ def open_head(
     title: str,
     scale: Scale,
     kind: Quantity,
+    sink: SinkColumn | None = None,
     mean: str = "",
     sentence: str = "",
     named: tuple[int | None, int] | None = None,
@@ -50,16 +52,18 @@ def open_head(
     """Draw the menu of the open head: its slides, its files, and the Python lines.
 
     values: [Q, T] as the reader sees them, between the groups of `shown`: all of `whole`, or of a long text the window
-    in sight. title: names the open head. mean: what they are a mean of, where they are; then there is no page and no
-    Python of the one head.
-    sentence: what the page says of the head; named: the cell of `values` that the sentence names, or (None, key);
-    pinned: the rows of `values` that the page shows alone in its lines.
+    in sight. sink: the column that is drawn behind them. title: names the open head. mean: what they are a mean of,
+    where they are; then there is no page and no Python of the one head. sentence: what the page says of the head;
+    named: the cell of `values` that the sentence names, or (None, key); pinned: the rows of `values` that the page
+    shows alone in its lines.
     """
     which = re.sub(r"\W+", "-", mean.lower()) if mean else f"{site_words.in_file(site)}-head{head}"
     stream = site.stream
     model = trace.model.replace("/", "-")
     name = f"{model}-{stream}-{which}{kind.suffix}"
     queries, keys = shown.queries.labels, shown.keys.labels
+    if sink is not None:
+        values, keys = sink.behind(values), sink.named(keys)
     what = mean or title
     model_name = available_models.name(trace.model)
     title = f"{model_name}: {what[0].lower()}{what[1:]}"

@@ -129,6 +129,7 @@ def draw(
             selected=selected,
             named=None if named is None else (rows[named[0]], named[1]),
             widths=[site.tiles for site in sites],
+            joined={at: words.CHANNELS for at, site in enumerate(sites) if _by_channel(site)},
         )
 
     with st.container(gap=None):  # a bar while they are drawn leaves no gap behind
@@ -157,15 +158,19 @@ def pictures(trace: Trace, shown: Arrangement, *, stream: str) -> dict[int, Pict
 
     def of_site(site: MixerSite) -> Pictures:
         record = trace.mixer(layer=site.layer, kind=site.kind)
-        try:
-            if site.by_channel:
-                cells = mixers.averaged(record, shown, side=side)[None]
-                told = [words.averaged(site.kind, channels=site.heads, sampled=len(record.sampled))]
-                return Pictures(cells / (cells.max() or 1), told)
+        whole = overview.mixer_pictures(trace)[site.layer, site.kind]
+        if whole is not None and shown.is_plain(site):
+            cells = whole
+        elif whole is not None and site.by_channel:
+            cells = mixers.averaged(record, shown, side=side)[None]
+        elif whole is not None:
             cells = mixers.pooled(record, shown, side=side)
-        except ValueError:
+        else:
             length = -(-len(shown.keys.members) // -(-len(shown.keys.members) // side))
             return Pictures(np.zeros((site.tiles, length, length), np.float32), [words.refused(site.kind)] * site.tiles)
+        if site.by_channel:
+            told = [words.averaged(site.kind, channels=site.heads, sampled=len(record.sampled))]
+            return Pictures(cells / (cells.max() or 1), told)
         flat = cells.reshape(site.heads, -1)
         farthest = np.take_along_axis(flat, np.abs(flat).argmax(axis=1)[:, None], axis=1)[:, 0]
         size = np.where(farthest == 0, 1, np.abs(farthest))[:, None, None]
@@ -232,6 +237,10 @@ def _widened(
     for row, of_heads in zip(rows, numbers, strict=True):
         table[row][: len(of_heads)] = of_heads
     return table
+
+
+def _by_channel(site: AttentionSite | MixerSite) -> bool:
+    return isinstance(site, MixerSite) and site.by_channel
 
 
 def _name(site: AttentionSite | MixerSite) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from inspector import maps
+from inspector.export import python
 from inspector.plots.chart import Chart
 from inspector.text import named
 from inspector.views.figures import chart, matrix
@@ -42,15 +43,23 @@ def _show(trace: Trace, record: MixerRecord, head: int) -> None:
     key = (trace.key, "state of a mixer", site.layer, site.kind, head)
     name = f"{trace.model.replace('/', '-')}-layer{site.layer}-head{head}"
     table = caching.cached(key, lambda: mixers.by_token(record, head))
+    lines = python.mixer_state(trace, site=site, head=head)
     largest = int(table["state"].idxmax())
     st.markdown(words.state(named(site.queries, largest), size=float(table["state"].max())))
     shown = ["state", "decay", *(["strength"] if table["strength"].nunique() > 1 else [])]
     for column in shown:
-        _by_token(table, column, name=name, tokens=site.queries)
+        _by_token(table, column, name=name, tokens=site.queries, lines=lines["table"])
     if not site.by_channel:
         decays = caching.cached((*key[:-1], "decays"), lambda: mixers.decays(record))
         drawn = Chart(decays, "head", "decay", "bars", x_title=words.HEAD, y_title="decay")
-        chart.show(partial(drawn), alt=words.DECAYS, key="mixer-decays", heading=words.DECAYS, name=f"{name}-decays")
+        chart.show(
+            partial(drawn),
+            alt=words.DECAYS,
+            key="mixer-decays",
+            heading=words.DECAYS,
+            name=f"{name}-decays",
+            python=lines["decays"],
+        )
     if not mixers.erases(record):
         return
     if len(site.queries) > maps.WHOLE:
@@ -66,10 +75,11 @@ def _show(trace: Trace, record: MixerRecord, head: int) -> None:
         quantity=words.ERASED_SHARE,
         heading=words.ERASED_BY,
         sentence=words.erased_by(shares, site.queries),
+        python=lines["erased"],
     )
 
 
-def _by_token(table: pd.DataFrame, column: str, *, name: str, tokens: Sequence[str]) -> None:
+def _by_token(table: pd.DataFrame, column: str, *, name: str, tokens: Sequence[str], lines: str) -> None:
     title = words.STATE_TITLES[column]
     drawn = Chart(table, "position", column, "lines", tokens=list(tokens), x_title=words.TOKEN, y_title=column)
-    chart.show(partial(drawn), alt=title, key=f"mixer-{column}", heading=title, name=f"{name}-{column}")
+    chart.show(partial(drawn), alt=title, key=f"mixer-{column}", heading=title, name=f"{name}-{column}", python=lines)

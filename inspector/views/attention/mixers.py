@@ -108,8 +108,9 @@ def draw(
         return
     with places.proof:
         why_mixer.draw(trace, read, query=pinned[-1] if pinned else None, key=chosen[1] if chosen else None)
-    st.caption(words.what(read))
+    # Before the formula, of which invisible parts reach up and would take a press on the switch above.
     st.caption(words.held(read.difference, again=trace.mixer(layer=site.layer, kind=site.kind).again))
+    st.caption(words.what(read))
     mixer_state.draw(trace, site, number)
     if shown.is_long:
         st.caption(open_head.in_words(shown, window, tile=words.FARTHEST_OF_TILE))

@@ -8,17 +8,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from inspector import maps, row_statistics
 from inspector.components.head import ColouredHead, HeadMessage, HeadOptions, Segments, WholeMap
+from inspector.export import python
 from inspector.plots import attention as draw_attention
 from inspector.plots import flow as draw_flow
 from inspector.plots import theme
-from inspector.views.attention import downloads, head_choice, quantities
+from inspector.plots.chart import Chart
+from inspector.text import named
+from inspector.views.attention import downloads, head_choice, quantities, sink_column
+from inspector.views.components.clicks import is_drawn
 from inspector.views.components.head import Choice, Pan, Step, head
 from inspector.views.figures import chart
-from inspector.views.shell import controls, link, map_words, overview, problems, session, site_words
+from inspector.views.shell import controls, link, loaded_models, map_words, overview, problems, session, site_words
 from inspector.wording import attention as said
 
 if TYPE_CHECKING:
@@ -82,34 +87,42 @@ def draw(
         each = [maps.rows(shown, read, queries=down)[1] for read in readers]
         mean: Array = each[0] if len(each) == 1 else np.stack(each).mean(axis=0, dtype=np.float64).astype(np.float32)
         values = mean[:, across]
+        drawn_sink = sink_column.of_head(trace, seen, site=site, head=number) if weights and not which.name else None
+        keys, drawn, ordinals = seen.keys.labels, values, (shown.queries.ordinals[down], shown.keys.ordinals[across])
+        of_texts = segments(trace, seen, stream=stream)
+        if drawn_sink is not None:
+            keys, drawn, ordinals = drawn_sink.named(keys), drawn_sink.behind(values), (ordinals[0], (*ordinals[1], 0))
+            of_texts = drawn_sink.segmented(of_texts)
         data = HeadMessage(
-            np.where(np.isneginf(values), np.float32(np.nan), values),
+            np.where(np.isneginf(drawn), np.float32(np.nan), drawn),
             queries=seen.queries.labels,
-            keys=seen.keys.labels,
+            keys=keys,
             layer=place,
             head=number,
             title=which.name or title(trace, site, number),
             scale=scale,
             chosen=rows,
             first=(down.start or 0, across.start or 0),
-            vmax=top([of_head[:, across] for of_head in each] if which.in_colours else [values]),
+            vmax=top([of_head[:, across] for of_head in each] if which.in_colours else [drawn]),
             diverging=kind.signed,
             quantity=f"mean {kind.quantity}" if which.name else kind.quantity,
             rows=None if statistics is None else statistics.result(),
-            segments=segments(trace, seen, stream=stream),
+            segments=of_texts,
             options=options,
             parts=[
                 ColouredHead(f"head {head}", of_head[:, across])
                 for (_, head), of_head in zip(which.places, each, strict=True)
                 if which.in_colours
             ],
-            whole=_whole(trace, shown, which, stream=stream) if shown.is_long else None,
+            whole=_whole(trace, shown, which, stream=stream, beside=len(keys) - values.shape[1])
+            if shown.is_long
+            else None,
             compact=True,
-            ordinals=(shown.queries.ordinals[down], shown.keys.ordinals[across]) if shown.is_long else None,
+            ordinals=ordinals if shown.is_long else None,
             view=view,
             marked=marked(seen, named),
             picked=marked(seen, chosen),
-        ).to_bytes()
+        ).to_bytes(at_hand=any(is_drawn(key, view, (place, number)) for key in ("head-view", "grid-view")))
     except ValueError as error:  # more heads in colours than fit, or a model that is not at hand
         problems.show(str(error))
         return lambda: None
@@ -126,7 +139,7 @@ def draw(
         if shown.is_long:
             st.caption(in_words(shown, window))
         if weights:
-            st.caption(map_words.what_is_drawn(trace, shown, mean, site=site))
+            st.caption(map_words.what_is_drawn(trace, shown, mean, site=site, sink=drawn_sink is not None))
         else:
             st.caption(quantities.caption(kind, trace, values, site=site))
         with files:
@@ -134,6 +147,7 @@ def draw(
                 trace,
                 seen,
                 values,
+                sink=drawn_sink,
                 whole=shown,
                 site=site,
                 head=number,
@@ -145,6 +159,10 @@ def draw(
                 named=marked(seen, named),
                 pinned=rows,
             )
+        if beside := _convolutions(inspected, site):
+            st.caption(beside)
+        if not which.name:
+            _gate(trace, site=site, number=number)
         if kind.name == "norm-weighted":
             _handed_over(inspected, seen.keys, site=site, number=number)
 
@@ -192,11 +210,51 @@ def segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> Segments |
     return Segments(queries, keys)
 
 
-def _whole(trace: Trace, shown: maps.Arrangement, which: head_choice.WhichHeads, *, stream: str) -> WholeMap:
-    """The small picture beside a window; of several heads the brightest of each cell."""
+def _whole(
+    trace: Trace, shown: maps.Arrangement, which: head_choice.WhichHeads, *, stream: str, beside: int
+) -> WholeMap:
+    """The small picture beside a window; of several heads the brightest of each cell. beside: columns of no key."""
     pictures, _ = overview.thumbnails(trace, shown, stream=stream)
     picture = np.max([pictures[place] for place in which.places], axis=0)
-    return WholeMap(len(shown.queries.members), len(shown.keys.members), picture)
+    return WholeMap(len(shown.queries.members), len(shown.keys.members) + beside, picture)
+
+
+def _convolutions(inspected: session.Inspected, site: AttentionSite) -> str:
+    """Name the convolutions over tokens in an attention's layer; "" where there are none, or a mixer tells them."""
+    if inspected.model is None or any(mixer.layer == site.layer for mixer in inspected.trace.mixer_sites):
+        return ""
+    of_layer = [part for part in loaded_models.facts(inspected.model).convolutions if part.layer == site.layer]
+    return said.convolutions({part.name: part.tokens for part in of_layer}) if of_layer else ""
+
+
+def _gate(trace: Trace, *, site: AttentionSite, number: int) -> None:
+    """Draw what an output gate lets through of a head's answers; nothing for a layer without one."""
+    shares = trace.output_gate(layer=site.layer, head=number, stream=site.stream, call=site.call)
+    if shares is None:
+        return
+    most, least = int(shares.argmax()), int(shares.argmin())
+    table = pd.DataFrame({"query": range(len(shares)), "share": shares, "token": list(site.queries)})
+    drawn = Chart(
+        table, "query", "share", "lines", tokens=site.queries, x_title=said.GATE_QUERY, y_title=said.GATE_SHARE
+    )
+    chart.show(
+        partial(drawn),
+        alt=said.GATE,
+        key="output-gate",
+        heading=said.GATE,
+        name=f"{trace.model.replace('/', '-')}-{site_words.in_file(site)}-head{number}-gate",
+        table=table,
+        python=python.output_gate(trace, site=site, head=number),
+    )
+    st.caption(
+        said.gate(
+            most=named(site.queries, most),
+            least=named(site.queries, least),
+            highest=float(shares[most]),
+            lowest=float(shares[least]),
+            mean=float(shares.mean()),
+        )
+    )
 
 
 def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, site: AttentionSite, number: int) -> None:

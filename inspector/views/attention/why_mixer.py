@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -74,12 +75,12 @@ def _steps(trace: Trace, cell: MixerCell) -> None:
     name = f"{trace.model.replace('/', '-')}-{_name(cell)}"
     file = File(f"{name}.csv", lambda _: table, words.STEPS_CSV)
     save.menu([file], slides=[], key="why-mixer", about=words.WHY, python=python.mixer_cell(trace, cell))
-    st.dataframe(
-        table,
-        hide_index=True,
-        placeholder="–",
-        column_config={name: st.column_config.NumberColumn(format="%.6g") for name in ("with", "gives")},
-    )
+    shown = table.assign(**{name: [_digits(number) for number in table[name]] for name in ("with", "gives")})
+    st.table(shown.set_index("step"))  # whose words wrap on a phone
+
+
+def _digits(number: float | None) -> str:
+    return "–" if number is None or np.isnan(number) else f"{number:.6g}"
 
 
 def _products(cell: MixerCell) -> None:

@@ -42,6 +42,12 @@ def place(value: object) -> tuple[int, int] | None:
     return None
 
 
+def is_drawn(key: str, view: str, at: tuple[int, int]) -> bool:
+    """Return True in the run after the component `key` told of a head that it, or its neighbour, drew in this view."""
+    row, head = at
+    return bool(view) and sent(key, "open") == {"layer": row, "head": head, "drawn": view}
+
+
 def opening(on_open: Callable[[int, int], None] | None) -> Callable[[tuple[int, int]], None] | None:
     """Make what `reporter` calls with a `place`."""
     return None if on_open is None else lambda place: on_open(*place)

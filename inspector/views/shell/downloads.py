@@ -15,6 +15,7 @@ import streamlit as st
 
 MIME = {
     ".csv": "text/csv",
+    ".json": "application/json",
     ".html": "text/html",
     ".npz": "application/octet-stream",
     ".parquet": "application/vnd.apache.parquet",

@@ -32,8 +32,11 @@ def softmax(record: AttentionRecord) -> str:
     return rf"$A = \mathrm{{softmax}}({formula(record)})$" + with_width
 
 
-def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, site: AttentionSite) -> str:
-    """Write the paragraph under a map: the formula with its numbers, and what was hidden or merged."""
+def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, site: AttentionSite, sink: bool = False) -> str:
+    """Write the paragraph under a map: the formula with its numbers, and what was hidden or merged.
+
+    sink: whether the part of each row that goes to no key of the text has a column.
+    """
     stream = site.stream
     keys = trace.encoding if stream == "cross" else trace.read_by(stream)
     record = trace.record_of(site.layer, stream, call=site.call)
@@ -56,6 +59,8 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, site: Att
         sentences.append(wording.rows_of_a_sigmoid(smallest=smallest, largest=largest))
     else:
         sentences.append(wording.ROWS_SUM_TO_ONE)
+    if sink:
+        sentences.append(wording.SINK_COLUMN)
     if max(shown.keys.sizes.max(), shown.queries.sizes.max()) > 1:
         sentences.append(wording.MERGED)
     return " ".join(sentences)

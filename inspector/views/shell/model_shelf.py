@@ -20,6 +20,7 @@ from models.placement import Placement
 from models.transformer.config import TransformerConfig
 
 if TYPE_CHECKING:
+    from models.huggingface.convolutions import Convolution
     from models.loaded import Backend
     from models.untrusted.candidates import Candidate
 
@@ -37,18 +38,22 @@ class Fetched:
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts about a model that loading it reveals."""
+    """The facts about a model that loading it reveals. convolutions: over tokens, by layer."""
 
     card: models.Card
     max_tokens: int
     backend: Backend
     linear: bool
     placed: str
+    convolutions: tuple[Convolution, ...] = ()
 
     @classmethod
     def of(cls, loaded: models.LoadedModel) -> Facts:
         """Return the facts about a loaded model."""
-        return cls(loaded.card, loaded.max_tokens, loaded.backend, loaded.linear, loaded.placed)
+        from models.huggingface.convolutions import convolutions  # with torch, which is there by now
+
+        beside = convolutions(loaded.network)
+        return cls(loaded.card, loaded.max_tokens, loaded.backend, loaded.linear, loaded.placed, beside)
 
     @property
     def how_recorded(self) -> str:

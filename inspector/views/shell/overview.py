@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from inspector.maps import Arrangement
     from inspector.overview import Overview
-    from inspector.trace import Array, Trace
+    from inspector.trace import Array, MixerRecord, Trace
+    from models.mixers import MixerKind
 
 
 def of(trace: Trace) -> Overview:
@@ -25,6 +26,7 @@ def of(trace: Trace) -> Overview:
     from inspector.overview import Overview, measure
 
     def make() -> Overview:
+        mixer_pictures(trace)  # which hold each mixer to its layer on the way, so that its check is done
         if not trace.sites:
             return Overview.without_attention(trace)
         with progress.layers("Measuring the heads") as on_progress:
@@ -64,6 +66,31 @@ def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArra
         cells = _cells(trace, shown, stream=stream)
     top = readable_top(cells) if shown.is_long else 1.0
     return quantise(cells, top=top), top
+
+
+def mixer_pictures(trace: Trace) -> dict[tuple[int, MixerKind], Array | None]:
+    """Small pictures of every mixer, by layer and kind, made once: float32 [H, rows, cols], signed; see `pooled`.
+
+    One picture, the mean size, where each channel has a map; None where a map is not what the layer did.
+    """
+    from inspector.components.grid import sides
+
+    def picture(record: MixerRecord, side: int) -> Array | None:
+        try:
+            return record.averaged(side=side)[None] if record.site.by_channel else record.pooled(side=side)
+        except ValueError:
+            return None
+
+    def make() -> dict[tuple[int, MixerKind], Array | None]:
+        drawn = {}
+        with progress.layers("Drawing the heads") as on_progress:
+            for done, record in enumerate(trace.mixers):
+                on_progress(done, len(trace.mixers))
+                site = record.site
+                drawn[site.layer, site.kind] = picture(record, sides(trace.mixing_sites)[site.stream])
+        return drawn
+
+    return cached((trace.key, "pictures of mixers"), make) if trace.mixers else {}
 
 
 def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:

@@ -34,8 +34,8 @@ def draw(chosen: Inspected, checked: Exactness, *, stands_in: bool) -> None:
         about += f" {badge_words.placed(seen=facts.how_recorded, where=facts.placed, share=share)}"
     reader = plain(available_models.name(trace.model)) if stands_in else ""
     st.caption(badge_words.recorded(tokens=tokens, limit=limit, reader=reader), help=about)
-    if looks_untrained(trace):
-        _looks_untrained()
+    if sign := looks_untrained(trace):
+        _looks_untrained(sign)
     title, compared = badge_words.title(checked), badge_words.caption(checked)
     exact = checked.holds and checked.second is not None
     help = f"{compared}\n\n{checked}" if exact else str(checked)
@@ -67,8 +67,8 @@ def warn(trace: Trace, *, weights: bool) -> None:
     changed = variants.is_variant(trace.model)
     if weights and not changed and not available_models.trained(trace.model):
         sentences.append("Untrained: this model's weights are random, so what it shows means nothing.")
-    if weights and looks_untrained(trace):
-        sentences.append(f"{shell_words.LOOKS_UNTRAINED}. {shell_words.LOOKS_UNTRAINED_HELP}")
+    if weights and (sign := looks_untrained(trace)):
+        sentences.append(f"{shell_words.LOOKS_UNTRAINED}. {sign}")
     if sentences:
         st.warning(" ".join(sentences), icon=":material/warning:")
     if weights and changed:
@@ -80,16 +80,19 @@ def untrained() -> None:
     st.badge(shell_words.UNTRAINED, icon=":material/casino:", color="orange", help=shell_words.UNTRAINED_HELP)
 
 
-def looks_untrained(trace: Trace) -> bool:
-    """Return True where all heads of a model that is not known to be random do what random weights would do."""
-    known = variants.is_variant(trace.model) or not available_models.trained(trace.model)
-    return not known and overview.of(trace).looks_untrained
+def looks_untrained(trace: Trace) -> str:
+    """Say by what a model that is not known to be random looks as if it were; "" where nothing tells so."""
+    from inspector import chance  # with torch, which is there by now
+
+    if variants.is_variant(trace.model) or not available_models.trained(trace.model):
+        return ""
+    if chance.norms_as_drawn(trace):
+        return shell_words.NORMS_AS_DRAWN
+    return shell_words.HEADS_BY_CHANCE if overview.of(trace).looks_untrained else ""
 
 
-def _looks_untrained() -> None:
-    st.badge(
-        shell_words.LOOKS_UNTRAINED, icon=":material/casino:", color="orange", help=shell_words.LOOKS_UNTRAINED_HELP
-    )
+def _looks_untrained(sign: str) -> None:
+    st.badge(shell_words.LOOKS_UNTRAINED, icon=":material/casino:", color="orange", help=sign)
 
 
 def badge(id: str, trace: Trace | None = None) -> None:
@@ -100,8 +103,8 @@ def badge(id: str, trace: Trace | None = None) -> None:
     if not variants.is_variant(id):
         if not available_models.trained(id):
             untrained()
-        elif trace is not None and looks_untrained(trace):
-            _looks_untrained()
+        elif trace is not None and (sign := looks_untrained(trace)):
+            _looks_untrained(sign)
         return
     changes, trained, redrawn = variants.changes(id), available_models.trained(id), _redrawn(id)
     kept = words.weights(trained=trained, redrawn=redrawn).capitalize()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from inspector.head_roles import Grid, HeadReading, Role
 from inspector.one_token import TokenReading
@@ -44,6 +45,8 @@ HANDS_OVER = (
     r"What each key hands over in this head: $\|v_j W_O\|$, the length that a weight of 1 would move, in the unit "
     "of the residual stream."
 )
+GATE = "What the layer's own gate lets through of this head's answer, by query"
+GATE_SHARE, GATE_QUERY = "share of the length", "query"
 LARGEST_OF_TILE = "the largest weight of its tile"
 WHOLE_MAP = "These numbers are of the whole map, with nothing hidden or merged.\n\n"
 WEIGHTS = "What share of its attention a query gives to each key."
@@ -94,6 +97,7 @@ CONFIDENCE_ABOUT = "Largest weight of a row, mean over queries, the end token le
 CLS_ABOUT = "Weight on [CLS], mean over queries (Clark et al. 2019)"
 SEP_ABOUT = "Weight on [SEP], mean over queries (Clark et al. 2019)"
 MORE = "More: how the grid is read, and what every head does in numbers"
+SINK = "(sink)"  # the name of a column, in no tokenizer's words
 BECAME = "How these heads became what they are"
 
 
@@ -416,3 +420,19 @@ def terms(reading: HeadReading) -> tuple[str, ...]:
 def also_terms(reading: HeadReading) -> tuple[str, ...]:
     """Return the glossary's names of what `also` speaks of."""
     return _TERMS.get(reading.role.kind, ()) if reading.opens_with_link else ()
+
+
+def gate(*, most: Named, least: Named, highest: float, lowest: float, mean: float) -> str:
+    """Say how much of a head's answers its layer's gate lets through; most, least: the queries with the ends."""
+    return (
+        f"The layer multiplies this head's answer by a gate between 0 and 1 before the output projection, which no map "
+        f"has: {percent(mean)} of its length is left on average, {percent(highest)} at {named(most)} and "
+        f"{percent(lowest)} at {named(least)}."
+    )
+
+
+def convolutions(tokens: Mapping[str, int]) -> str:
+    """Name the convolutions of a layer; tokens: how many each joins, by its path in the layer."""
+    every = [f"`{name}` ({count} tokens)" for name, count in tokens.items()]
+    mix = "A convolution mixes" if len(every) == 1 else "Convolutions mix"
+    return f"{mix} neighbouring tokens in this layer too, beside its heads, and no map has that: {listed(every)}."

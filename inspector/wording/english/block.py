@@ -76,7 +76,7 @@ def about_lengths(*, off: float, unseen: bool) -> str:
     turned = "; queries and keys are shown after rotation, where the model rotates them (RoPE)"
     return (
         f"{ends(off=off, unseen=unseen)} A box has the length (Euclidean norm) of the token's vector there"
-        f"{'' if unseen else turned}. The labels leave out biases, which are in the numbers."
+        f"{'' if unseen else turned}. Labels leave out biases."
     )
 
 

@@ -120,7 +120,7 @@ SOFTMAX_ALONE = (
     "maps are on the page Attention."
 )
 ROUNDING = 1e-4  # of sums that are 1
-CHANNEL = "Channel"
+CHANNEL, CHANNELS = "Channel", "channels"
 MIXES_BY = "Mixes by"
 FURTHER = "What is further down compares shares: choose softmax attention in two panels to see it."
 WHY, NOT_REBUILT = "Why this weight", "Not rebuilt"
@@ -350,6 +350,7 @@ def erased_by(shares: NDArray[np.float64], tokens: Sequence[str]) -> str:
     later, earlier = divmod(int(shares.argmax()), shares.shape[1])
     share_of = percent(float(shares[later, earlier]))
     return (
-        f"{named(name_of(tokens, later))} erased {share_of} of what was left of {named(name_of(tokens, earlier))}, the "
-        "most of all pairs. A share is taken of the length with which a token's value stands in the state just before."
+        f"Most was erased of {named(name_of(tokens, earlier))}: {share_of} of what was left of it, by "
+        f"{named(name_of(tokens, later))}. A share is taken of the length with which a token's value stands in the "
+        "state just before."
     )

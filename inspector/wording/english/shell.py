@@ -38,10 +38,15 @@ LINEAR_HELP = "Lets small weights fade; the numbers stay the same."
 ROOT_HELP = "Makes small weights visible; the numbers stay the same."
 UNTRAINED, UNTRAINED_HELP = "Untrained", "Random weights: the maps mean nothing."
 LOOKS_UNTRAINED = "Looks untrained"
-LOOKS_UNTRAINED_HELP = "Every head spreads its attention on this text as random weights would."
+HEADS_BY_CHANCE = "Every head spreads its attention on this text as random weights would."
+NORMS_AS_DRAWN = (
+    "Each of its norms has one gain for all dimensions and a bias of 0, to the last bit: random weights begin so, and "
+    "training moves them. (A model whose gains were multiplied into its other weights looks so too.)"
+)
 TABLE_AS_CSV = "Table as CSV"
 ROWS_OF_A_DECODER = "A row is named by the token read and the token predicted (→)."
 KEYS_OF_THE_SOURCE = "Keys and values are the source text."
+SINK_COLUMN = "The last column, (sink), has that part: with it each whole row sums to 1."
 ROWS_SUM_TO_ONE = "Each row sums to 1."
 MERGED = "To a word: the sum over its pieces; from a word: the mean (Clark et al. 2019, 4.1)."
 

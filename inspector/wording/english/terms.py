@@ -68,6 +68,8 @@ MEANINGS = {
     "The shares of all tokens add up to 1.",
     "KV cache": "The cache keeps the keys and values of the tokens that were read already. A new token then needs work "
     "of its own alone, and the tokens before it are not computed again.",
+    "logit": "The number that a model gives a token of its vocabulary before the softmax. The larger it is beside the "
+    "others', the likelier the token.",
     "residual stream": "The state of a token that runs through all layers. Attention and the FFN read it and add to "
     "it; what none of them touches stays as it was.",
     "padding": "Tokens without meaning that make the texts of a batch equally long, for a batch is a rectangle. The "

@@ -594,18 +594,19 @@ NOT_TEXT = {
 CAPTURED = (*ENCODERS, *DECODERS, *ENCODER_DECODERS)
 
 
-def save(family: Family, folder: Path, *, seed: int = 0) -> None:
+def save(family: Family, folder: Path, *, seed: int = 0, as_drawn: bool = False) -> None:
     """A tiny random model of the family with a tiny tokenizer, as transformers saves them.
 
     Weights are larger than at the start of a training, so that maps are far from uniform; gammas and biases are not 1
-    and 0, so that a norm that forgets them is seen.
+    and 0, so that a norm that forgets them is seen. as_drawn: leave all as transformers draws it.
     """
     config = _config(family)
     torch.manual_seed(seed)
     network = _class(family.name).from_config(config).eval()
     with torch.no_grad():
         modules = [module for module in network.modules() if "Sinusoidal" not in type(module).__name__]  # these stay
-        for parameter in dict.fromkeys(own for module in modules for own in module.parameters(recurse=False)):
+        parameters = () if as_drawn else [own for module in modules for own in module.parameters(recurse=False)]
+        for parameter in dict.fromkeys(parameters):
             if parameter.ndim > 1:
                 parameter.normal_(0, 0.2)
             else:

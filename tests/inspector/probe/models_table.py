@@ -87,8 +87,8 @@ be seen. `pytest tests/inspector/probe/test_families.py
   each head (delta rules, lightning attention, state spaces) or channel (selective scans, RG-LRU, short convolutions):
   its product with the values is held to what the layer's own core left.
 - **special**: 4:2 heads: 4 heads share 2 kv heads (GQA; 4:1 is MQA). A window of w: a query sees keys less than w
-  tokens away. A sink: an extra score beside the keys' scores, so that rows sum to less than 1. A soft-cap bounds the
-  scores.
+  tokens away. A sink: an extra score beside the keys' scores, so that rows sum to less than 1 without its column. A
+  soft-cap bounds the scores.
 - **costs**: what `inspector.costs.count` knows; all of it is compared with torch's `FlopCounterMode` on the model's own
   code, at lengths that no formula was made from. *formula*: the FLOPs of each component are a polynomial in the text's
   length, with exact coefficients; with a window or chunks where the length counts in pieces. *count*: no polynomial was

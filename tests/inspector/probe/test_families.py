@@ -298,6 +298,8 @@ def test_maps_scores_and_outputs_are_those_of_transformers(parity: Parity, measu
         if parity.family.name == "pegasus_x" and where["stream"] == "encoder":  # what transformers gives global tokens
             left = expected.sum(axis=-1)
             beside = np.log((1 - left) / left * np.exp(trace.scores(**where).astype(np.float64)).sum(axis=-1))
+        if (sink := trace.sink(**where, head=0)) is not None:
+            assert_close(weights[0].sum(axis=-1) + sink, 1, relative=1e-6)
         alone = softmax(trace.scores(**where), beside)
         scores = max(scores, float(np.abs(alone - weights).max()))
     outputs = float(np.abs(trace.output - parity.hidden).max())

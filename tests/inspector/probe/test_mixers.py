@@ -146,6 +146,16 @@ def test_a_mixer_by_channel_shows_one_channel_and_an_average(tmp_path: Path) -> 
     np.testing.assert_array_equal(trace.attention(layer=0, head=mixer.sampled[1], kind="selective scan"), sampled[1])
 
 
+@pytest.mark.parametrize(("name", "tokens"), [("qwen3_next", 150), ("qwen3_next", 600), ("jamba", 70)])
+def test_what_is_drawn_is_held_on_the_way(name: str, tokens: int, tmp_path: Path) -> None:
+    mixer = recorded(loaded_family(name, tmp_path), tokens).mixer(layer=0)
+    drawn = replace(mixer)
+    picture = drawn.averaged(side=20) if mixer.site.by_channel else drawn.pooled(side=20)
+    assert picture.any()
+    assert ("difference" in vars(drawn)) == (tokens <= 512)  # else a check of a part takes less
+    assert drawn.difference == mixer.difference > 0
+
+
 def test_exactness_counts_the_layers_with_maps(hybrid: LoadedModel) -> None:
     trace = record(hybrid, TEXTS[1])
     checked = exactness.check(trace, expected_layers=hybrid.layers)
@@ -158,7 +168,9 @@ def test_exactness_counts_the_layers_with_maps(hybrid: LoadedModel) -> None:
 
 @pytest.mark.families
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-@pytest.mark.parametrize("name", ["qwen3_next", "kimi_linear", "bamba", "jamba", "recurrent_gemma", "lfm2", "rwkv"])
+@pytest.mark.parametrize(
+    "name", ["qwen3_next", "kimi_linear", "minimax", "bamba", "jamba", "recurrent_gemma", "lfm2", "rwkv"]
+)
 def test_in_half_precision_the_core_runs_again_in_float32(name: str, dtype: str, tmp_path: Path) -> None:
     save(FAMILIES[name], tmp_path)
     loaded = models.load(tmp_path, dtype=dtype)
@@ -168,11 +180,16 @@ def test_in_half_precision_the_core_runs_again_in_float32(name: str, dtype: str,
     assert "ran again in float32" in str(checked)
 
 
-def test_a_core_that_cannot_run_again_is_refused_in_half_precision(tmp_path: Path) -> None:
+@pytest.mark.families
+@pytest.mark.parametrize("tokens", [7, 300])  # less than a block of the layer's own, and more
+def test_lightning_attention_runs_again_from_its_own_projections(tokens: int, tmp_path: Path) -> None:
     save(FAMILIES["minimax"], tmp_path)
-    trace = record(models.load(tmp_path, dtype="bfloat16"), TEXTS[1])
-    with pytest.raises(ValueError, match="no map of layer 1"):
-        trace.attention(layer=1, kind="lightning attention")
+    half = models.load(tmp_path, dtype="bfloat16")
+    for mixer in recorded(half, tokens).mixers:
+        assert mixer.again
+        assert off(mixer) <= 1e-5
+    batch = record_batch(half, TEXTS, padding="left")
+    assert all(mixer.exact for trace in batch for mixer in trace.mixers)
 
 
 # --- planted faults ------------------------------------------------------------------------------------------------

@@ -29,6 +29,17 @@ def test_a_cell_is_the_largest_weight_of_its_tile(queries, keys):
         np.testing.assert_array_equal(pooled, by_loops(whole, rows, cols))
 
 
+@pytest.mark.parametrize("side", [96, 10])  # tiles of 3 columns, and of 25
+@pytest.mark.parametrize("step", [60, 64, 70])  # some parts begin with a tile, some inside
+def test_parts_of_the_keys_give_the_same_as_the_whole(side, step):
+    weights = attention(1, 3, 250, 250)[0]
+    by_parts = MaxPool(3, 250, 250, side=side)
+    for start in range(0, 250, step):
+        keys = slice(start, min(start + step, 250))
+        by_parts.add(weights[:, :, keys], queries=slice(0, 250), keys=keys)
+    np.testing.assert_array_equal(by_parts.cells, pool(weights, side=side))
+
+
 def test_parts_give_the_same_as_the_whole():
     weights = attention(1, 3, 250, 250)[0]
     by_parts = MaxPool(3, 250, 250, side=96)

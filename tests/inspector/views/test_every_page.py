@@ -22,7 +22,7 @@ BOARDS = {
     "Compare": "panels a_model a_text a_stream a_layer a_mixer a_head a_mean b_model b_stream b_layer b_mixer b_head "
     "b_mean c_model d_model further hide words sqrt own_scale difference heads_of heads_pair with_lines",
     "What if": "part token word ask drop mask_layer mask_call mask_head whole several by hide words sqrt stream "
-    "with_lines left_at left_head layer call head",
+    "with_lines left_at left_head layer call head corrupted answer against patched into writer reader norms cuts",
     "Generate": "section step dialogue decoding temperature top_k top_p seed new_tokens flops_of cache_counted beams "
     "gen_layer gen_head gen_mean",
     "Questions": "q lang theme search path path_words",

@@ -40,6 +40,7 @@ KINDS_OF_PICKS = {
     picks.Decimal: "decimal",
     picks.Texts: "text",
     picks.Line: "text",
+    picks.ClickedWords: "text",
 }
 WITHOUT_NAME = (picks.Words, picks.Filter, picks.Head)
 """Choices that the link does not have, or has under names that are the same on all pages."""

@@ -15,7 +15,7 @@ from tests.inspector.views.page import READING, forget, messages, opened, said
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", ["mamba", "mamba2", "yoso"])
 def test_attention_shows_the_maps_and_no_page_fails(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save(FAMILIES[name], tmp_path)
+    save(FAMILIES[name], tmp_path, as_drawn=True)
     loaded = models.load(tmp_path)
     catalogue, load = models.catalogue(), models.load
     monkeypatch.setattr(models, "catalogue", lambda: (*catalogue, loaded.card))
@@ -26,6 +26,7 @@ def test_attention_shows_the_maps_and_no_page_fails(name: str, tmp_path: Path, m
         assert not app.exception, page  # some show another model in its place
         if page == "Attention":
             assert "the weight farthest from 0" in said(app)
+            assert said(app).count("Looks untrained") == 2  # in the sidebar, and at the map
             assert len(messages(app, "head")) == len(messages(app, "grid")) == 1
         if page in ("Scores", "Compare"):
             assert "no layer of this model has one" in said(app)

@@ -82,6 +82,14 @@ def test_a_decay_of_thousands_overflows_nowhere() -> None:
     assert_close(torch.einsum("hqt,thv->qhv", whole(core), value), recurrence(core, value), relative=1e-10)
 
 
+def test_numbers_next_to_zero_are_zero_for_no_one_else() -> None:
+    """Between the blocks of a map its reader computes, with all numbers that float64 has."""
+    tiny = torch.tensor([1e-310], dtype=torch.float64)
+    for _ in drawn(200).blocks(queries=slice(0, 200)):
+        assert float((tiny * 2)[0]) > 0
+    assert float((tiny * 2)[0]) > 0
+
+
 def test_a_head_and_a_block_alone_are_those_of_the_whole() -> None:
     core = drawn(200)
     maps = whole(core)

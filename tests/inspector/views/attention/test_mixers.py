@@ -15,6 +15,7 @@ from inspector import Trace, maps, mixers, record
 from inspector.export import python
 from inspector.trace import mixers as trace_mixers
 from inspector.views.shell import caching
+from inspector.wording.english.phrases import percent
 from tests.closeness import assert_close
 from tests.inspector.probe.families import save
 from tests.inspector.probe.hybrids import FAMILIES
@@ -53,6 +54,18 @@ def recorded(folder: Path, text: str = TEXT) -> Trace:
     return record(models.load(folder), text)
 
 
+def test_a_gated_head_says_what_its_gate_lets_through(folder: Path) -> None:
+    app = opened(folder / "qwen3_next", layer="1", head="2")
+    trace = recorded(folder / "qwen3_next")
+    shares = trace.output_gate(layer=1, head=2)
+    assert shares is not None
+    assert f"{percent(shares.mean())} of its length is left on average, {percent(shares.max())} at" in said(app)
+    names: dict[str, object] = {}
+    exec(python.output_gate(replace(trace, model=str(folder / "qwen3_next")), site=trace.sites[0], head=2), names)
+    np.testing.assert_array_equal(names["shares"], shares)
+    assert "of its length is left" not in said(opened(folder / "falcon_h1", layer="0", head="2"))  # has no gate
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_a_head_of_a_mixer_opens_as_a_signed_map(folder: Path, name: str) -> None:
     kind = KINDS[name]
@@ -78,6 +91,9 @@ def test_the_grid_has_all_layers_in_one_order(folder: Path) -> None:
     grid, cells = messages(app, "grid")[0]
     assert grid["names"] == ["layer 0 (delta)", "layer 1 (softmax)"]
     assert grid["widths"] == [4, 4]
+    assert "joined" not in grid
+    of_channels, _ = messages(opened(folder / MAMBA), "grid")[0]
+    assert of_channels["joined"] == {"0": "channels", "1": "channels"}  # whose pictures are of no head
     trace = recorded(folder / "qwen3_next")
     size = len(trace.tokens)
     pictures = cells.reshape(2, 4, size, size).astype(float) / 127.5 - 1
@@ -250,8 +266,8 @@ def test_why_rebuilds_the_cell_that_is_chosen(folder: Path, name: str) -> None:
     words = said(app)
     assert f"Rebuilt: {cell.rebuilt:.7g}; in the map: {cell.weight:.7g}" in words
     assert "Not rebuilt" not in words
-    steps = next(frame.value for frame in app.dataframe if "gives" in frame.value)
-    assert_close(steps["gives"].to_numpy(), [step.value for step in cell.steps], relative=1e-9)
+    (steps,) = (table.value for table in app.table if "gives" in table.value)
+    assert steps["gives"].tolist() == [f"{step.value:.6g}" for step in cell.steps]
     assert ("Erased by" in words) == cell.site.kind.endswith(("delta rule", "delta attention"))
     ahead = opened(folder / name, layer="0", head="1", mixer=kind, why="true", query="1", key="3")
     assert "still to come" in said(ahead)
@@ -274,7 +290,17 @@ def test_the_state_stands_below_the_map_when_it_is_asked_for(folder: Path, name:
     assert not app.exception
     words = said(app)
     assert "The state is largest after" in words
-    assert ("of what was left of" in words) == kind.endswith(("delta rule", "delta attention"))
+    erases = kind.endswith(("delta rule", "delta attention"))
+    assert ("of what was left of" in words) == erases
+    trace = replace(recorded(folder / name), model=str(folder / name))
+    record = trace.mixer(layer=0, kind=kind)
+    expected = {"table": mixers.by_token(record, 1)}
+    expected |= {} if record.site.by_channel else {"decays": mixers.decays(record)}
+    expected |= {"erased": mixers.erased_by(record, 1)} if erases else {}
+    for what, numbers in expected.items():
+        names: dict[str, object] = {}
+        exec(python.mixer_state(trace, site=record.site, head=1)[what], names)
+        np.testing.assert_array_equal(names[what], numbers)
 
 
 def test_generate_says_that_it_shows_rows_of_softmax_attention_alone(folder: Path) -> None:

@@ -10,9 +10,8 @@ from tests.inspector.views.page import EXAMPLE, messages, opened, pressed, said,
 def test_a_link_to_no_part_is_a_sentence() -> None:
     app = opened("What if", model="own-encoder", part="Ablate")
     assert not app.exception
-    assert 'The link asks for part "Ablate"; it can be Hide a token, Swap a word, Leave each out, Drop heads.' in said(
-        app
-    )
+    parts = "Hide a token, Swap a word, Leave each out, Drop heads, Two texts, Scissors"
+    assert f'The link asks for part "Ablate"; it can be {parts}.' in said(app)
 
 
 @pytest.mark.parametrize("model", ["minilm", "own-encoder"])
