@@ -111,7 +111,7 @@ class Pair:
     @property
     def _window(self) -> slice:
         """Before the first token that differs nothing changes, and behind the answer nothing counts (in a decoder)."""
-        return slice(self.differing[0], max(self.answer.position, self.differing[0]) + 1)
+        return slice(self.differing[0], self.answer.position + 1)
 
 
 def pair(
@@ -135,7 +135,7 @@ def pair(
     after the clean text. hidden: positions that a masked language model does not see in either text.
 
     Raises ValueError for a model without a head, for texts of different lengths or without a difference, for a word
-    that is no one token and for a position out of range.
+    that is no one token, for a position out of range, and in a decoder for one before the first difference.
     """
     first = recorded(loaded, clean, target=target)
     inputs = tokenize_inputs(loaded, corrupted, target=None if first.target is None else first.target_text or ".")
@@ -151,7 +151,13 @@ def pair(
     if first.encoding.ids == second.encoding.ids:
         raise ValueError("the two texts have the same tokens; change a word in one of them")
     asked = answer_of(loaded, [first, second], answer=answer, against=against, position=position, normalised=normalised)
-    return Pair(loaded, first, second, asked)
+    made = Pair(loaded, first, second, asked)
+    if loaded.shape == "decoder" and made.differing[0] > asked.position:
+        raise ValueError(
+            f"the first token that differs is {made.differing[0]}, behind position {asked.position}, whose answer it "
+            "cannot reach; ask at a later position"
+        )
+    return made
 
 
 def answer_of(

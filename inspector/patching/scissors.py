@@ -236,6 +236,11 @@ class _Cuts(NoEdit):
                 self._check_head(one)
                 self._heads[one.head.stream, one.head.layer, one.head.call].append(one)
         self._edges: dict[tuple[str, int], list[tuple[Reader, _Shift]]] = defaultdict(list)
+        if not self._runs.resumes and any(reader.part != "logit" for reader, _ in shifts):
+            raise ValueError(
+                f"the layers of {uncut.loaded.card.id} cannot be run alone, so no edge into one can be cut; cut a "
+                "head, or an edge into the logit"
+            )
         for (reader, held), delta in shifts.items():
             self._edges[_stack(reader.stream), reader.layer].append((reader, _Shift(delta, held)))
 
@@ -372,7 +377,7 @@ class _Cuts(NoEdit):
         path, layer = inputs.place
         with editing_layers(self._runs.loaded.network, edit), editing(seam), following({path: layer}):
             try:
-                return inputs.run()
+                return inputs.alone().run()
             except _MadeError:
                 assert inputs.state is not None
                 return inputs.state

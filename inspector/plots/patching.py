@@ -47,7 +47,7 @@ def cuts(cuts: Sequence[CutEdge], *, layers: int, mode: Mode = "light") -> go.Fi
             y=[y, (y + to_y) / 2, to_y],
             mode="lines+text",
             line=line,
-            text=["", signed(effect), ""],
+            text=["", f"{signed(effect)}  ", ""],
             textposition="middle left",
             textfont={"color": theme.TEXT[mode], "size": 13},
             hovertemplate=f"{theme.literal(one.name)}<br>effect {signed(effect)}<extra></extra>",
@@ -76,7 +76,7 @@ def cuts(cuts: Sequence[CutEdge], *, layers: int, mode: Mode = "light") -> go.Fi
             "ticktext": [_height(height, layers) for height in heights],
             "showgrid": False,
         },
-        height=260 + 46 * len(heights),
+        height=220 + 36 * len(heights),
     )
     return figure
 

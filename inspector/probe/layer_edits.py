@@ -42,6 +42,15 @@ class LayerInputs:
         named = {name: state if value is old else value for name, value in self.named.items()}
         return LayerInputs(self.place, self.module, positional, named)
 
+    def alone(self) -> LayerInputs:
+        """The same call without the KV cache, to which a second run would add keys."""
+
+        def fresh(value: Any) -> Any:
+            return None if hasattr(value, "get_seq_length") else value
+
+        named = {name: fresh(value) for name, value in self.named.items()}
+        return LayerInputs(self.place, self.module, tuple(map(fresh, self.positional)), named)
+
     def run(self) -> Tensor:
         """Run the layer alone: the residual stream that leaves it."""
         return leaving(self.module(*self.positional, **self.named))

@@ -202,24 +202,23 @@ def keep_layers(loaded: LoadedModel, trace: Trace, *, window: slice | None = Non
 
 
 def _fits(runs: LayerRuns) -> bool:
-    """Take a run up at a middle layer, with noise and without, and return True if it is what the whole forward gives.
+    """Take a run up at the first layer, with noise and without, and return True if it is what the whole forward gives.
 
     The first layer of each stream, run alone, is to give what the next layer took.
     """
     stream = runs.last
-    layer = len(runs.layers[stream]) // 2
-    state = runs.state(stream, layer)
+    state = runs.state(stream, 0)
     noise = torch.randn(state.shape, generator=torch.Generator().manual_seed(0)).to(state) * state.std()
     try:
-        taken_up = runs.resume(stream, layer, torch.cat([state, state + noise]))
+        taken_up = runs.resume(stream, 0, torch.cat([state, state + noise]))
         alone = [(runs.run_layer(name, 0, runs.state(name, 0).expand(2, -1, -1)), name) for name in runs.layers]
     except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):  # such a layer cannot be called alone
         return False
-    noised = runs.layers[stream][layer].state
+    noised = runs.layers[stream][0].state
     assert noised is not None
     noised = noised.clone()
     noised[:, runs.rows] += noise
-    whole = runs.whole().forward(Enters(runs.layers[stream][layer].place, noised), rows=1)
+    whole = runs.whole().forward(Enters(runs.layers[stream][0].place, noised), rows=1)
     pairs = [(taken_up, torch.cat([runs.hidden, whole])[:, runs.rows])]
     pairs += [(state, runs.state(name, 1).expand_as(state)) for state, name in alone if len(runs.layers[name]) > 1]
     return all(_agree(got, want) for got, want in pairs)
@@ -249,7 +248,7 @@ class _Kept(NoEdit):
         return self.mixed[place]
 
     def enters(self, inputs: LayerInputs) -> LayerInputs:
-        self.layers.append(inputs)
+        self.layers.append(inputs.alone())
         self._left = self.end = None
         return inputs
 

@@ -49,3 +49,29 @@ def test_a_row_of_chips_is_one_stop_of_tab(page: Page, server: Server) -> None:
     assert page.evaluate(group) == "Which token is hidden"
     page.keyboard.press("Tab")
     assert page.evaluate(group) != "Which token is hidden"
+
+
+def test_a_cut_is_kept_in_the_link_and_the_way_back_forgets_it(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/what_if?model=own-decoder&part=Scissors&writer=head+0.1")
+    expect(page.get_by_text("Cutting the edge from head 0.1 into the")).to_be_visible(timeout=60_000)
+    keep = page.get_by_role("button", name="Keep this cut")
+    keep.focus()
+    keep.press("Enter")
+    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("cuts") == ["head 0.1 -> logit"])
+    expect(page.get_by_role("heading", name="Cuts that you kept")).to_be_visible()
+    page.go_back()
+    expect(keep).to_be_visible()
+    expect(page.get_by_role("heading", name="Cuts that you kept")).to_have_count(0)
+
+
+def test_a_cell_of_a_patch_grid_opens_its_head(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/what_if?model=own-decoder&part=Two+texts&text=The+cat+sat.&corrupted=The+dog+sat.")
+    expect(page.get_by_text("Most comes with head")).to_be_visible(timeout=60_000)
+    rests(page)
+    grid = page.locator('[data-testid="stMain"] canvas').first
+    box = grid.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 0.1 * box["width"], box["y"] + 0.9 * box["height"])
+    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("layer") == ["1"])
+    assert parse_qs(urlsplit(page.url).query)["head"] == ["0"]
+    expect(page.get_by_role("link", name="This head on the Attention page")).to_be_visible()

@@ -32,6 +32,7 @@ CLEAN, CORRUPTED, TARGET = (
 HEADS = {
     **{name: OUTPUTS[name] for name in ("bert", "gpt2", "llama", "gemma2", "t5", "bart")},
     "gpt_neox": r"attention\.dense$",
+    "switch_transformers": r"\.o$",  # hands its layers a KV cache
     "modernbert": r"attn\.Wo$",
     "deepseek_v3": r"o_proj$",
 }
@@ -203,6 +204,8 @@ def test_what_cannot_be_patched(shipped: Callable[[str], LoadedModel]) -> None:
         patching.pair(loaded, "The cat sat.", "The cat sat.")
     with pytest.raises(ValueError, match="no head that predicts"):
         patching.pair(shipped("minilm"), "The cat sat.", "The dog sat.")
+    with pytest.raises(ValueError, match="behind position 1, whose answer it cannot reach"):
+        patching.pair(loaded, "The cat sat.", "The cat ran.", position=1)
     with pytest.raises(ValueError, match="position 99 is out of range"):
         patching.pair(loaded, "The cat sat.", "The dog sat.", position=99)
     with pytest.raises(ValueError, match=re.escape("is 4 tokens here") + "|tokens here"):

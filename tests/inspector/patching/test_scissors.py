@@ -324,7 +324,7 @@ def test_what_is_no_cut_is_refused(line: str) -> None:
 
 @pytest.mark.parametrize("name", ["mini-gpt", "translator"])
 def test_promise_and_effect_into_the_logit(shipped: Callable[[str], LoadedModel], name: str) -> None:
-    """They are equal for every writer with norms held; with norms live some are not."""
+    """Both are equal with norms held, for every writer; with norms live some are not."""
     of = patching.read(shipped(name), "The cat sat on the mat.")
     stream, layers = of.runs.last, len(of.runs.layers[of.runs.last])
     heads = of.runs.mixed[stream, 0, 0].shape[1]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from models.attention import AttentionCall, DotProductAttention, attend, fused, row_blocks, seam, watch
+from models.attention import AttentionCall, DotProductAttention, attend, editing, fused, row_blocks, seam, watch
 from models.attention.fused_kernel import attend_fused
 from models.attention.masks import CausalMask, PaddingMask
 from tests.closeness import assert_close
@@ -108,3 +108,23 @@ def test_training_in_bfloat16_attends_in_float32() -> None:
     assert torch.equal(outputs[0], outputs[1].bfloat16())
     for half, whole in zip(halves, wholes, strict=True):
         assert_close(half.grad.float(), whole.grad, relative=2e-2)
+
+
+def test_an_edit_stands_in_for_the_call_and_the_call_is_reported_as_made():
+    torch.manual_seed(0)
+    query, key, value = (torch.randn(1, 2, 5, 4) for _ in range(3))
+    function = DotProductAttention(scale=0.5)
+    alone = attend(function, query, key, value)
+    seen, given = [], []
+
+    def edit(call, compute):
+        given.append(call)
+        assert torch.equal(compute(call), alone)
+        return compute(call) + 1
+
+    with watch(seen.append), editing(edit):
+        assert torch.equal(attend(function, query, key, value), alone + 1)
+    assert torch.equal(attend(function, query, key, value), alone)  # nothing stays
+    assert seen[0].query is query
+    assert given[0].value is value
+    assert given[0].layer is None
