@@ -9,6 +9,7 @@ Shapes: N writers, D width, V vocabulary.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,19 +60,24 @@ class LogitWriters:
     def by_part(self) -> pd.DataFrame:
         """Sum over the heads of each layer, a row per stream, layer and part, in the order in which they write.
 
-        part: "embedding", "attention", "cross", "ffn" or "head" (the biases behind the last layer).
+        part: "embedding", "attention", "cross", "ffn" or "head" (biases behind the last layer).
         """
-        parts = [_part(writer) for writer in self.writers]
-        rows = residual.table(self.writers)[["stream", "layer"]].assign(part=parts, contribution=self.contributions)
+        rows = residual.table(self.writers)[["stream", "layer"]]
+        rows = rows.assign(part=_parts(self.writers), contribution=self.contributions)
         return rows.groupby(["stream", "layer", "part"], dropna=False, sort=False, as_index=False)["contribution"].sum()
 
 
-def _part(writer: Writer) -> str:
-    if writer.layer is None:
-        return "head" if writer.kind == "bias" and writer.name not in ("", "embedding") else "embedding"
-    if writer.kind == "ffn":
-        return "ffn"
-    return "cross" if writer.stream == "cross" else "attention"
+def _parts(writers: Sequence[Writer]) -> list[str]:
+    """Name the part of each writer, given in the order in which they write."""
+    parts: list[str] = []
+    for writer in writers:
+        if writer.layer is None:
+            parts.append("head" if parts and parts[-1] != "embedding" else "embedding")
+        elif writer.kind == "ffn":
+            parts.append("ffn")
+        else:
+            parts.append("cross" if writer.stream == "cross" else "attention")
+    return parts
 
 
 def of_logit(

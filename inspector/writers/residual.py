@@ -28,7 +28,7 @@ from models.attention import attend_rows
 from models.output_projection import OutputProjection, ProjectionPlace
 
 Floats = NDArray[np.float64]
-Kind = Literal["embedding", "positions", "head", "attention", "ffn", "bias", "distance"]
+Kind = Literal["embedding", "positions", "head", "attention", "ffn", "bias", "beta", "distance"]
 
 TOLERANCE = 1e-4  # of the largest entry of what is compared; in half precision some of its last digits
 _HALF_DIGITS = 8
@@ -40,9 +40,9 @@ class Writer:
     """A part of a model that writes to the residual stream.
 
     kind: "head"; "attention", where the heads of a layer are one writer, `whole` says why; "ffn"; "bias", the parameter
-    `name`; "embedding"; "positions"; "distance", a vector of the attention function. layer: None for what is written
-    before the first layer. call: of a layer that attends more than once. source: the token that a head took it from,
-    where the head is opened.
+    `name`; "beta", of the norm `name`; "embedding"; "positions"; "distance", a vector of the attention function. layer:
+    None for what is written before the first layer or behind the last. call: of a layer that attends more than once.
+    source: the token that a head took it from, where the head is opened.
     """
 
     kind: Kind
@@ -70,7 +70,7 @@ class Written:
         """Pass every writer through a norm with the scales that it has at a token; beta becomes a writer."""
         vectors, beta = held(norm, self.vectors, position)
         passed = Written(self.writers, vectors)
-        return passed.then([Writer("bias", stream, norm.layer, name=norm.name)], beta[None]) if beta.any() else passed
+        return passed.then([Writer("beta", stream, norm.layer, name=norm.name)], beta[None]) if beta.any() else passed
 
 
 def held(norm: NormRecord, vectors: Floats, position: int) -> tuple[Floats, Floats]:

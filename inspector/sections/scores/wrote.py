@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 SHOWN, LISTED, OPENED = 10, 100, 6  # pairs as bars, pairs in the table, heads that can be opened
 PARTS = {
-    **{"head": "attention", "attention": "attention", "ffn": "ffn", "bias": "norm", "positions": "positions"},
-    **{"embedding": "residual", "distance": "positions", "rest": "muted", "added": "positions"},
+    **{"head": "attention", "attention": "attention", "ffn": "ffn", "beta": "norm", "bias": "muted"},
+    **{"embedding": "residual", "positions": "positions", "distance": "positions"},
+    **{"rest": "muted", "added": "positions"},
 }
 
 

@@ -27,8 +27,10 @@ NAMES = {
     "attention": "attention",
     "cross": "cross-attention",
     "ffn": "FFN",
-    "head": "bias of the model's head",
+    "head": "bias behind the last layer",
 }
+MATRICES = {"W_O": "W_O", "query": "q", "q_proj": "q", "key": "k", "k_proj": "k"}
+"""Parts of a bias's name, and how it is named beside a bar."""
 HELD = (
     "Each norm keeps the scale that it has on this text: then the residual stream is a sum of all that was written to "
     "it, and the score a sum over pairs: one part that wrote into the query times one that wrote into the key, which "
@@ -40,18 +42,20 @@ HELD_LOGIT = (
 )
 OPEN = "Go one step back:"
 TRAIL = "Back to:"
-NO_HEADS = "No head is among the strongest writers here."
 OTHER_STREAM = "The prediction is made from the decoder's last state: choose the decoder above."
 
 
 def short(*, kind: str, layer: int | None, head: int | None, name: str, stream: str = "") -> str:
-    """Name a writer beside a bar: "L3 H2", "L3 FFN", "embedding", "L3 bias of W_O"."""
+    """Name a writer beside a bar: "L3 H2", "L3 FFN", "embedding", "L3 W_O bias"."""
     place = "" if layer is None else f"L{layer} "
     cross = "cross " if stream == "cross" else ""
     if kind == "head":
         return f"{place}{cross}H{head}"
+    if kind == "beta":
+        return f"{place or 'embedding '}{cross}beta"
     if kind == "bias":
-        return f"{place}{cross}bias {'.'.join(name.split('.')[-2:])}"
+        matrix = next((letter for word, letter in MATRICES.items() if word in name), "")
+        return f"{place}{cross}{matrix} bias" if layer is not None else "token type" if name == "embedding" else "bias"
     if kind == "distance":
         return f"distance {name}"
     return f"{place}{cross}{NAMES.get(kind, kind)}"
@@ -61,6 +65,10 @@ def writer(*, kind: str, layer: int | None, head: int | None, name: str) -> str:
     """Name a writer in a sentence: "layer 3, head 2", "the FFN of layer 3", "the embedding"."""
     if kind == "head":
         return f"layer {layer}, head {head}"
+    if kind == "beta":
+        return "a norm's beta" if layer is None else f"a norm's beta in layer {layer}"
+    if kind == "bias" and name == "embedding":
+        return "the token type"
     if kind == "bias":
         return "a bias" if layer is None else f"a bias of layer {layer}"
     if kind == "distance":
@@ -76,8 +84,8 @@ def pair(*, score: float, strongest: float, of_query: str, of_key: str, query: N
     of_query, of_key: names of writers; query, key: where they wrote.
     """
     return (
-        f"One pair gives {signed(strongest)} to the score of {signed(score)}: what {of_query} wrote at {named(query)} "
-        f"meets what {of_key} wrote at {named(key)}."
+        f"One pair gives {signed(strongest)} of the score {signed(score)}: {of_query} at {named(query)} meets "
+        f"{of_key} at {named(key)}."
     )
 
 

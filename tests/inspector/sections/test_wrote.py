@@ -37,7 +37,7 @@ def test_a_score_is_told_by_its_strongest_pair(subject: Subject) -> None:
     at = np.unravel_index(np.abs(score.matrix).argmax(), score.matrix.shape)
     sentence = next(block for block in listed if isinstance(block, Sentence))
     assert signed(float(score.matrix[at])) in sentence.text
-    assert f"the score of {signed(score.recorded)}" in sentence.text
+    assert f"of the score {signed(score.recorded)}" in sentence.text
     for writer in (score.queries[at[0]], score.keys[at[1]]):
         name = (
             f"layer {writer.layer}, head {writer.head}" if writer.kind == "head" else f"the FFN of layer {writer.layer}"
