@@ -172,13 +172,14 @@ def _share(uncut: Uncut, writer: Writer) -> float:
 
 def _is(uncut: Uncut, part: Writer, writer: Writer) -> bool:
     """Return True if a part of a split is of a writer: the embedding has positions, an attention heads and a bias."""
-    if writer.kind == "embedding":
-        behind = {norm.name for norm in uncut.trace.norms if norm.placement == "embedding"}
-        names = ("embedding", *behind)
-        before = part.layer is None and (part.kind != "bias" or part.name in names)
-        return part.stream == writer.stream and (before or (part.kind == "bias" and part.name in behind))
-    if writer.kind == "attention":
-        place = (part.stream, part.layer, part.call) == (writer.stream, writer.layer, writer.call)
-        behind = {norm.name for norm in uncut.trace.norms if norm.placement == "output"}
-        return place and (part.kind in ("head", "attention") or (part.kind == "bias" and part.name in ("W_O", *behind)))
+    names = {"embedding": "embedding", "attention": "output"}
+    behind = {norm.name for norm in uncut.trace.norms if norm.placement == names.get(writer.kind)}
+    place = (part.stream, part.layer, part.call) == (writer.stream, writer.layer, writer.call)
+    match writer.kind, part.kind:
+        case ("embedding", "embedding" | "positions") | ("attention", "head" | "attention"):
+            return place
+        case ("embedding" | "attention", "bias"):
+            return place and part.name == ("embedding" if writer.kind == "embedding" else "W_O")
+        case ("embedding" | "attention", "beta"):
+            return part.stream == writer.stream and part.name in behind and (place or writer.kind == "embedding")
     return part == replace(writer, whole="")
