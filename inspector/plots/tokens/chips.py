@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
 
+import numpy as np
 import plotly.graph_objects as go
 
 from inspector.plots import theme
@@ -166,8 +167,8 @@ def _figure(boxes: Sequence[Box], ticks: Mapping[float, str], *, width: float, t
         if not these:
             continue
         figure.add_scatter(
-            x=[x for box in these for x in (box.first, box.last, box.last, box.first, box.first, None)],
-            y=[box.row + y if y is not None else None for box in these for y in _RECTANGLE],
+            x=np.array([(box.first, box.last, box.last, box.first, box.first, np.nan) for box in these]).ravel(),
+            y=np.add.outer([box.row for box in these], _RECTANGLE).ravel(),
             mode="lines",
             fill="toself",
             hoverinfo="skip",
@@ -175,15 +176,16 @@ def _figure(boxes: Sequence[Box], ticks: Mapping[float, str], *, width: float, t
             name=_WORDS.get(kind, ""),
             **look,
         )
-    figure.add_scatter(
-        x=[(box.first + box.last) / 2 for box in boxes],
-        y=[box.row for box in boxes],
+    colours = [theme.TEXT[mode] if box.told else theme.MUTED[mode] for box in boxes]
+    figure.add_scatter(  # arrays, and one colour where it is one: plotly looks at every entry of a list
+        x=np.array([(box.first + box.last) / 2 for box in boxes]),
+        y=np.array([box.row for box in boxes]),
         mode="text",
         text=[theme.literal(box.written) for box in boxes],
         textfont={
             "family": theme.TOKEN_FONT,
             "size": 12,
-            "color": [theme.TEXT[mode] if box.told else theme.MUTED[mode] for box in boxes],
+            "color": colours if len(set(colours)) > 1 else colours[0],
         },
         customdata=[theme.literal(box.told or box.written) for box in boxes],
         hovertemplate="%{customdata}<extra></extra>",
@@ -209,4 +211,4 @@ def _figure(boxes: Sequence[Box], ticks: Mapping[float, str], *, width: float, t
     )
 
 
-_RECTANGLE = (-_HALF, -_HALF, _HALF, _HALF, -_HALF, None)
+_RECTANGLE = (-_HALF, -_HALF, _HALF, _HALF, -_HALF, float("nan"))

@@ -62,6 +62,6 @@ def test_mixed_columns_and_missing_numbers() -> None:
 def test_every_table_is_written_here() -> None:
     """Search every other file of the instrument for a table written as CSV."""
     root = Path(inspector.__file__).parent
-    writes = re.compile(r"\.to_csv\(|\.writer\(")
+    writes = re.compile(r"\.to_csv\(|(?<!words)\.writer\(")  # words.writer names who wrote
     writers = {path.name for path in root.rglob("*.py") if writes.search(path.read_text(encoding="utf-8"))}
     assert writers == {"spreadsheet.py"}
