@@ -58,7 +58,12 @@ def test_a_threshold(tab):
 
 @pytest.mark.parametrize(
     ("name", "key", "texts"),
-    [("A to B", "ab", (0, 1)), ("B to A", "ba", (1, 0)), ("within A", "a", (0, 0)), ("within B", "b", (1, 1))],
+    [
+        ("first to second", "ab", (0, 1)),
+        ("second to first", "ba", (1, 0)),
+        ("within the first", "a", (0, 0)),
+        ("within the second", "b", (1, 1)),
+    ],
 )
 def test_directions_between_two_texts(tab, name, key, texts):
     show(tab, "head", head_message(segments=Segments(PAIR, PAIR), options=HeadOptions()))
