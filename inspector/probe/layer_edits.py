@@ -36,14 +36,14 @@ class LayerInputs:
         return entering(self.positional, self.named)
 
     def reading(self, state: Tensor) -> LayerInputs:
-        """The same call with another residual stream."""
+        """Give the same call with another residual stream."""
         old = self.state
         positional = tuple(state if value is old else value for value in self.positional)
         named = {name: state if value is old else value for name, value in self.named.items()}
         return LayerInputs(self.place, self.module, positional, named)
 
     def alone(self) -> LayerInputs:
-        """The same call without the KV cache, to which a second run would add keys."""
+        """Give the same call without the KV cache, to which a second run would add keys."""
 
         def fresh(value: Any) -> Any:
             return None if hasattr(value, "get_seq_length") else value

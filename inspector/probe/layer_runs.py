@@ -70,11 +70,11 @@ class LayerRuns:
         return 0 if self.window is None else self.window.start
 
     def whole(self) -> LayerRuns:
-        """The same runs of all tokens."""
+        """Give the same runs of all tokens."""
         return replace(self, window=None)
 
     def within(self, start: int) -> LayerRuns:
-        """The same runs of the tokens from `start` on, where the tokens before can be left out."""
+        """Give the same runs of the tokens from `start` on, where the tokens before can be left out."""
         return replace(self, window=slice(start, self.window.stop)) if self.window and self.window.start else self
 
     def state(self, stream: str, layer: int) -> Tensor:
