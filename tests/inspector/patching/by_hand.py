@@ -10,8 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from inspector.patching import Answer
+from inspector.patching import Answer, Uncut
 from inspector.trace import Trace
+from tests.closeness import assert_close
 
 Change = Callable[[Tensor], Tensor]
 
@@ -49,16 +50,31 @@ def made(module: nn.Module, change: Change) -> Iterator[None]:
 
 
 @torch.no_grad()
-def answered(network: Any, trace: Trace, answer: Answer, *changes: Any) -> float:
-    """The answer of a run with hooks."""
+def logits_of(network: Any, trace: Trace, position: int, *changes: Any) -> Tensor:
+    """Run a network with hooks and return its logits at a position in float64."""
     inputs = {"input_ids": torch.tensor([trace.encoding.ids])}
     if trace.target is not None:
         inputs["decoder_input_ids"] = torch.tensor([trace.target.ids])
     with ExitStack() as stack:
         for change in changes:
             stack.enter_context(change)
-        logits = network(**inputs).logits[0, answer.position].double()
+        return network(**inputs).logits[0, position].double()
+
+
+def answered(network: Any, trace: Trace, answer: Answer, *changes: Any) -> float:
+    """The answer of a run with hooks."""
+    return difference(logits_of(network, trace, answer.position, *changes), answer)
+
+
+def difference(logits: Tensor, answer: Answer) -> float:
+    """The answer's logit, less that of the token that it is held against."""
     return float(logits[answer.token] - (0 if answer.against is None else logits[answer.against]))
+
+
+def hold_answer(after: float, network: Any, of: Uncut, *changes: Any) -> None:
+    """Hold a measured answer to the answer of a run with hooks, within 1e-5 of the largest logit."""
+    logits = logits_of(network, of.trace, of.answer.position, *changes)
+    assert_close(after, difference(logits, of.answer), relative=1e-5, scale=logits)
 
 
 @torch.no_grad()

@@ -20,7 +20,7 @@ from inspector.patching import Pair
 from models import LoadedModel
 from tests.closeness import assert_close
 from tests.inspector.interventions.test_dropping import OUTPUTS, outputs
-from tests.inspector.patching.by_hand import answered, given, made, modules, seen
+from tests.inspector.patching.by_hand import answered, given, logits_of, made, modules, seen
 from tests.inspector.probe.families import CAPTURED, reference, save
 
 FAMILIES = {family.name: family for family in CAPTURED}
@@ -88,10 +88,11 @@ def test_a_head_is_put_in_its_place(family: Callable[[str], Path], name: str) ->
         module = found["decoder" if loaded.shape == "encoder" else stream, layer]
         change = partial(with_head, of=seen(network, both.clean, module, given_to=True), head=head, heads=4)
         expected.append(answered(network, both.corrupted, both.answer, given(module, change)))
-    assert_close(table["value"], expected, relative=1e-5)
+    size = logits_of(network, both.clean, both.answer.position)
+    assert_close(table["value"], expected, relative=1e-5, scale=size)
     clean, corrupted = (answered(network, trace, both.answer) for trace in (both.clean, both.corrupted))
     assert np.abs(table["effect"]).max() > 0.01  # or nothing would be seen
-    assert_close(table["effect"], np.array(expected) - corrupted, relative=1e-4)
+    assert_close(table["effect"], np.array(expected) - corrupted, relative=1e-5, scale=size)
     assert_close(table["share"] * (clean - corrupted), table["effect"], relative=1e-4)
 
 
@@ -116,7 +117,7 @@ def test_a_part_is_put_in_its_place(family: Callable[[str], Path], name: str) ->
         expected.append(
             answered(network, both.corrupted, both.answer, (given if part == "stream" else made)(module, put))
         )
-    assert_close(table["value"], expected, relative=1e-5)
+    assert_close(table["value"], expected, relative=1e-5, scale=logits_of(network, both.clean, both.answer.position))
     for part in PARTS[name]:
         assert np.abs(table["effect"][table["part"] == part]).max() > 1e-3, part
 
@@ -135,7 +136,7 @@ def test_a_head_at_one_token_is_put_in_its_place(family: Callable[[str], Path], 
         change = partial(with_head, of=theirs, head=head, heads=4, tokens=slice(position, position + 1))
         expected.append(answered(network, both.clean, both.answer, given(module, change)))
     assert len(table) == 4 * len(both.clean.tokens)
-    assert_close(table["value"], expected, relative=1e-5)
+    assert_close(table["value"], expected, relative=1e-5, scale=logits_of(network, both.clean, both.answer.position))
     assert np.abs(table["effect"]).max() > 1e-3
 
 
@@ -148,20 +149,21 @@ def test_reuse_changes_nothing(family: Callable[[str], Path], name: str) -> None
     assert both.kept_corrupted.start == (both.differing[0] if loaded.shape == "decoder" else 0)
     for runs in ("kept_clean", "kept_corrupted"):
         again.__dict__[runs] = replace(getattr(again, runs), resumes=False, window=None)
-    assert_close(patching.patch_heads(both)["value"], patching.patch_heads(again)["value"], relative=1e-5)
-    stream = patching.patch_parts(both, parts=["stream"])
-    assert_close(stream["value"], patching.patch_parts(again, parts=["stream"])["value"], relative=1e-5)
+    size = logits_of(reference(family(name)), both.clean, both.answer.position)
+    for patch in (patching.patch_heads, partial(patching.patch_parts, parts=["stream"])):
+        assert_close(patch(both)["value"], patch(again)["value"], relative=1e-5, scale=size)
 
 
 def test_the_whole_stream_of_the_last_layer_is_the_answer(shipped: Callable[[str], LoadedModel]) -> None:
     """All that the answer reads at its position is in the stream there: its share is 1 at the end, 0 elsewhere."""
     loaded = shipped("mini-gpt")
     both = patching.pair(loaded, "The cat sat on the mat.", "The dog sat on the mat.")
-    table = patching.patch_parts(both, parts=["stream"], layers=[0, 3])
-    deep = table[table["layer"] == 3].set_index("position")["share"]
-    first = table[table["layer"] == 0].set_index("position")["share"]
-    assert_close(first[both.differing[0]], 1.0, relative=1e-4)
-    assert_close(first.drop(both.differing[0]), 0.0, relative=1e-5, scale=1.0)
+    table = patching.patch_parts(both, parts=["stream"], layers=[0, 3]).set_index(["layer", "position"])
+    clean, corrupted = both.measured(both.kept_clean), both.measured(both.kept_corrupted)
+    deep, first = table.loc[3]["share"], table.loc[0]["value"]
+    assert abs(clean - corrupted) > 0.1  # or nothing would be seen
+    assert_close(first[both.differing[0]], clean, relative=1e-5)
+    assert_close(first.drop(both.differing[0]), corrupted, relative=1e-5)
     assert deep.iloc[: both.differing[0]].abs().max() == 0
     assert deep.iloc[-1] > 0.1
 

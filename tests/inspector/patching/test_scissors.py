@@ -18,7 +18,7 @@ from inspector.patching import EdgeCut, HeadCut, Reader, SpanCut, Uncut, Writer
 from models import LoadedModel
 from models.attention.dropping import ModelHead
 from tests.closeness import assert_close
-from tests.inspector.patching.by_hand import answered, given, made, seen
+from tests.inspector.patching.by_hand import given, hold_answer, made, seen
 from tests.inspector.probe.families import CAPTURED, reference, save
 
 FAMILIES = {family.name: family for family in CAPTURED}
@@ -84,7 +84,7 @@ def test_an_edge_into_a_head_of_llama(family: Callable[[str], Path], part: str, 
     width = 8
     hook = made(projection, partial(sliced, put=put, columns=slice(head * width, (head + 1) * width)))
     edge = EdgeCut(Writer("head", "decoder", 0, 2), Reader(part, "decoder", 1, head), norms)  # type: ignore[arg-type]
-    assert_close(patching.cut(of, [edge]).after, answered(network, of.trace, of.answer, hook), relative=1e-5)
+    hold_answer(patching.cut(of, [edge]).after, network, of, hook)
     assert abs(patching.cut(of, [edge]).effect) > 1e-4
 
 
@@ -100,7 +100,7 @@ def test_an_edge_into_a_fused_projection(family: Callable[[str], Path], writer: 
     width = put.shape[-1] // 12
     hook = made(layer.attn.c_attn, partial(sliced, put=put, columns=slice(5 * width, 6 * width)))  # head 1's key
     edge = EdgeCut(writer, Reader("key", "decoder", 1, 1))
-    assert_close(patching.cut(of, [edge]).after, answered(network, of.trace, of.answer, hook), relative=1e-5)
+    hold_answer(patching.cut(of, [edge]).after, network, of, hook)
 
 
 def test_edges_behind_norms_on_the_stream(family: Callable[[str], Path]) -> None:
@@ -116,17 +116,17 @@ def test_edges_behind_norms_on_the_stream(family: Callable[[str], Path]) -> None
         put = second.attention.self.query(seen(network, of.trace, second, given_to=True) - behind)
     hook = made(second.attention.self.query, partial(sliced, put=put, columns=slice(16, 24)))
     edge = EdgeCut(writer, Reader("query", "encoder", 1, 2))
-    assert_close(patching.cut(of, [edge]).after, answered(network, of.trace, of.answer, hook), relative=1e-5)
+    hold_answer(patching.cut(of, [edge]).after, network, of, hook)
     ffn = EdgeCut(writer, Reader("ffn", "encoder", 0))
     hook = given(first.intermediate, lambda x: x - between.float())
-    assert_close(patching.cut(of, [ffn]).after, answered(network, of.trace, of.answer, hook), relative=1e-5)
+    hold_answer(patching.cut(of, [ffn]).after, network, of, hook)
     last = EdgeCut(Writer("ffn", "encoder", 1), Reader("logit", "encoder"))
     added = seen(network, of.trace, second.output.dense, given_to=False)
     share = held_by_hand(
         second.output.LayerNorm, seen(network, of.trace, second.output.LayerNorm, given_to=True), added
     )
     hook = given(network.cls, lambda x: x - share.float())
-    assert_close(patching.cut(of, [last]).after, answered(network, of.trace, of.answer, hook), relative=1e-5)
+    hold_answer(patching.cut(of, [last]).after, network, of, hook)
 
 
 @pytest.mark.parametrize("norms", ["live", "held"])
@@ -146,9 +146,8 @@ def test_edges_into_the_ffn_and_the_logit(family: Callable[[str], Path], norms: 
         (Reader("logit", "decoder"), network.lm_head, end),
     ):
         put = read(norm)
-        want = answered(network, of.trace, of.answer, given(module, lambda x, put=put: put))
         run = patching.cut(of, [EdgeCut(writer, reader, norms)])
-        assert_close(run.after, want, relative=1e-5)
+        hold_answer(run.after, network, of, given(module, lambda x, put=put: put))
         assert abs(run.effect) > 1e-4
 
 
@@ -199,7 +198,7 @@ def test_a_head_cut_is_a_silenced_slice(family: Callable[[str], Path]) -> None:
     for to, put in (("zero", torch.zeros_like(z)), ("mean", z.mean(dim=1, keepdim=True).expand_as(z))):
         hook = given(output, partial(sliced, put=put, columns=slice(16, 24)))
         run = patching.cut(of, [HeadCut(ModelHead("decoder", 1, 2), to)])  # type: ignore[arg-type]
-        assert_close(run.after, answered(network, of.trace, of.answer, hook), relative=1e-5)
+        hold_answer(run.after, network, of, hook)
 
 
 def test_columns_are_left_out_of_the_mix(family: Callable[[str], Path]) -> None:
@@ -213,8 +212,7 @@ def test_columns_are_left_out_of_the_mix(family: Callable[[str], Path]) -> None:
     z = seen(network, of.trace, output, given_to=True).clone()
     z[0, :, head * 8 : (head + 1) * 8] -= lost
     run = patching.cut(of, [SpanCut(ModelHead("decoder", 0, head), tokens)])
-    want = answered(network, of.trace, of.answer, given(output, lambda x: z))
-    assert_close(run.after, want, relative=1e-5)
+    hold_answer(run.after, network, of, given(output, lambda x: z))
     every = patching.cut(of, [SpanCut(ModelHead("decoder", 0, head), tuple(range(len(of.trace.tokens))))])
     assert_close(every.hidden, patching.cut(of, [HeadCut(ModelHead("decoder", 0, head))]).hidden, relative=1e-6)
 
@@ -231,7 +229,7 @@ def test_a_path_of_another_text(family: Callable[[str], Path]) -> None:
     edge = EdgeCut(Writer("head", "decoder", 0, 2), Reader("query", "decoder", 1, 1))
     hook = made(layer.self_attn.q_proj, partial(sliced, put=put, columns=slice(8, 16)))
     run = patching.cut(of, [edge], instead=other)
-    assert_close(run.after, answered(network, of.trace, of.answer, hook), relative=1e-5)
+    hold_answer(run.after, network, of, hook)
     assert run.effect != patching.cut(of, [edge]).effect
 
 
