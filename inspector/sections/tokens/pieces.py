@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 import models
-from inspector import vocabularies
+from inspector import examples, vocabularies
 from inspector.costs import clock
 from inspector.plots.tokens import chips
 from inspector.sections import names
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 words = wording.pieces
 
 CHARACTERS = "characters"  # a way that needs no vocabulary
-OTHERS = ("minilm", "mini-bert", "mini-gpt", "translator", "mini-bert-zh")
+CHINESE = "mini-bert-zh"  # which cuts any other text into its characters, a row that is drawn already
+OTHERS = ("minilm", "mini-bert", "mini-gpt", "translator", CHINESE)
 """The models whose vocabularies stand beside the sidebar's, but for those that share its vocabulary."""
 
 
@@ -37,7 +38,8 @@ def answer(subject: Subject, *, corpus: tuple[str, ...], pieces: int) -> Iterato
     learned = Corpus.of("\n".join(corpus))
     text, loaded = subject.trace.text, subject.model
     read = vocabularies.checked(text[: vocabularies.MOST_READ], what="text")
-    ids = {short(id): id for id in (loaded.card.id, *_others(subject))}
+    others = [id for id in _others(subject) if id != CHINESE or examples.reads(id, read)]
+    ids = {short(id): id for id in (loaded.card.id, *others)}
     with names.told(words.CUTTING, instead=words.CUTTING_INSTEAD):
         ways = _ways(subject, read, learned, pieces=pieces, ids=ids)
     mine, blanks = short(loaded.card.id), " " in read.strip()

@@ -29,15 +29,17 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     """Draw everything below the choice of a change, as a fragment: a click redraws only this."""
     above = st.container()
     try:
-        with st.container(horizontal=True, vertical_alignment="center"):
+        row = st.container(horizontal=True, vertical_alignment="center")
+        with row:
             stream = controls.stream(trace.streams)
             options = map_options.choose()
-        hidden = guessed_token(trace, loaded)
+            hidden = guessed_token(trace, loaded)
         names = {name_of(head, trace): head for head in interventions.every_head(trace)}
         chosen = link.several("drop", default=(_first(trace),), allowed=list(names), but="")
         dropped = _dropped(trace, loaded, tuple(names[name] for name in chosen), hidden=hidden)
         _choice(dropped, first=_first(trace), stream=stream)
-        asked = predictions.ask(loaded, dropped)
+        with row:
+            asked = predictions.ask(loaded, dropped)
         opened = before_after.open_change(dropped, stream=stream, options=options)
         states = before_after.hidden_states(dropped)
         with above:

@@ -34,7 +34,8 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     above = st.container()
     picture = st.container() if width.is_stacked() else None  # in a narrow window it comes first
     try:
-        with st.container(horizontal=True, vertical_alignment="center"):
+        row = st.container(horizontal=True, vertical_alignment="center")
+        with row:
             stream = controls.stream(trace.streams)
             options = map_options.choose(before=_switches)
         whole, several = st.session_state["whole"], st.session_state["several"]
@@ -50,7 +51,8 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         masked = _masked(trace, loaded, positions)
         about = masked.positions if trace.read_by(stream) is trace.encoding else ()
         opened = before_after.open_change(masked, stream=stream, options=options, about=about)
-        asked = None if loaded.fills_masks else predictions.ask(loaded, masked)
+        with row:
+            asked = None if loaded.fills_masks else predictions.ask(loaded, masked)
         with above:
             sentence.show(_sentence(loaded, masked, asked, opened), ("token", "head", "layer"))
         left, right = (picture, st.container()) if picture else st.columns([1, 1], gap="medium")

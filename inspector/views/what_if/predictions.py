@@ -32,7 +32,10 @@ class Asked:
 
 
 def ask(loaded: LoadedModel, change: Change) -> Asked | None:
-    """Predict one position before and after, of the reader's choice where there are several; None without a head."""
+    """Predict one position before and after, of the reader's choice where there are several; None without a head.
+
+    The choice is drawn where this is called.
+    """
     if loaded.predict is None:
         return None
     everywhere = caching.cached(
@@ -100,12 +103,13 @@ def _position(loaded: LoadedModel, everywhere: pd.DataFrame) -> int:
     if st.session_state.get("ask-next") != [position]:
         st.session_state["ask-next"] = [position]
     tokens = dict(zip(places, everywhere["truth"].fillna(END), strict=True))
-    controls.token_chips(
-        tokens,
-        key="ask-next",
-        on_change=lambda: _choose(position),
-        label=wording.WHICH_PREDICTED,
-    )
+    with st.popover(wording.predicted(tokens[position], position)):
+        controls.token_chips(
+            tokens,
+            key="ask-next",
+            on_change=lambda: _choose(position),
+            label=wording.WHICH_PREDICTED,
+        )
     return position
 
 

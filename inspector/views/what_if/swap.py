@@ -30,7 +30,8 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         positions = token_choice.chosen(
             trace.encoding, name="word", key="swapped-chips", default=default, label=wording.WHICH_REPLACED
         )
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        row = st.container(horizontal=True, vertical_alignment="bottom")
+        with row:
             by = st.text_input(
                 wording.ANOTHER_WORD,
                 BY,
@@ -41,9 +42,10 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
             )
             stream = controls.stream(trace.streams)
             options = map_options.choose()
-        hidden = guessed_token(trace, loaded, without=range(positions[0], positions[-1] + 1))
+            hidden = guessed_token(trace, loaded, without=range(positions[0], positions[-1] + 1))
         swapped = _swapped(trace, loaded, positions[0], by=by, hidden=hidden)
-        asked = predictions.ask(loaded, swapped)
+        with row:
+            asked = predictions.ask(loaded, swapped)
         opened = before_after.open_change(swapped, stream=stream, options=options)
         of_text = tuple(swapped.replaced[0]) if trace.target is None else ()
         states = before_after.hidden_states(swapped, positions=of_text)
@@ -85,6 +87,7 @@ def guessed_token(trace: Trace, loaded: LoadedModel, *, without: range = range(0
         key="guessed-chips",
         default=first if first in places else places[-1],
         label=wording.WHICH_GUESSED,
+        behind=wording.guessed,
         whole=False,
         without=without,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 
 import streamlit as st
@@ -25,13 +27,15 @@ def chosen(
     key: str,
     default: int,
     label: str = "Tokens",
+    behind: Callable[[str, int], str] | None = None,
     whole: bool = True,
     several: bool = False,
     without: range = range(0),
 ) -> tuple[int, ...]:
     """A row of chips; the positions that are chosen, at least one.
 
-    name: in the link. whole: all pieces of a word go together. several: a click adds. without: positions not offered.
+    name: in the link. behind: writes a button for the token and its position, which opens the chips; None: they stand
+    open. whole: all pieces of a word go together. several: a click adds. without: positions not offered.
     """
     allowed = [position for position in interventions.maskable(encoding) if position not in without]
     asked = link.several(name, default=(default,), allowed=allowed)
@@ -40,7 +44,8 @@ def chosen(
         st.session_state[key] = list(places)
     tokens = {position: encoding.tokens[position] for position in allowed}
     click = partial(_click, encoding, places, name=name, key=key, whole=whole, several=several)
-    controls.token_chips(tokens, key=key, on_change=click, label=label)
+    with nullcontext() if behind is None else st.popover(behind(tokens[places[0]], places[0])):
+        controls.token_chips(tokens, key=key, on_change=click, label=label)
     return places
 
 

@@ -224,6 +224,16 @@ def predictions_read(*, vocabulary: int, position: int, whose: str) -> str:
     )
 
 
+def predicted(name: str, position: int) -> str:
+    """The button on the token whose prediction is shown, with the position before it."""
+    return f"Predicted: {token(name)} :small[{position}]"
+
+
+def guessed(name: str, position: int) -> str:
+    """The button on the token that is hidden and guessed, with its position."""
+    return f"Guessed: {token(name)} :small[{position}]"
+
+
 def true_token(*, fills_masks: bool) -> str:
     """Say which token is named true."""
     return f"The token that {'stands' if fills_masks else 'comes next'} there is named *true*."
