@@ -196,9 +196,7 @@ def test_a_link_is_told_where_no_role_stands_out() -> None:
     map_[:, 0], map_[:, 6] = 0.5, 0.5
     map_[5] = [0.2, 0, 0.67, 0, 0, 0.13, 0]
     found, sentence = read_made(map_, SEVEN)
-    assert (
-        sentence == "Layer 0, head 0: `dog` gives two thirds of its attention to `cat`, more than any other head does."
-    )
+    assert sentence == "Layer 0, head 0: `dog` gives two thirds of its attention to `cat`, more than in any other head."
     assert words.also(found).startswith("Over the whole text, 46 % of this head's attention goes to `[CLS]`")
 
 
@@ -299,7 +297,7 @@ def test_a_false_link_is_found(cat: tuple[Trace, pd.DataFrame], true: str, false
     other = words.head(read.head(chosen, trace, trace.sites[2], 1))  # head 8 of layer 2 gives it more
     assert "more than any other head" not in other
     with pytest.raises(AssertionError):
-        check(other.replace(".", ", more than any other head does."), trace, trace.sites[2], 1)
+        check(other.replace(".", ", more than in any other head."), trace, trace.sites[2], 1)
 
 
 @pytest.mark.parametrize(("true", "false"), [("21 of", "22 of"), ("of 72", "of 71"), ("38 mix", "37 mix")])

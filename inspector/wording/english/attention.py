@@ -232,7 +232,7 @@ def products(*, above: str, below: str) -> str:
 def carriers(*, of: int, count: int, named: str) -> str:
     """Say how many dimensions carry the dot product."""
     return (
-        f"{count} of {of} dimensions make 80 % of the dot product, the largest first: {named}"
+        f"{count} of {of} dimensions alone reach 80 % of the dot product, the largest first: {named}"
         f"{' …' if count > 5 else ''}."
     )
 
@@ -400,11 +400,11 @@ def _attention(reading: HeadReading, *, its: str = "its attention") -> str:
 
 
 def _link(link: TokenLink, stream: str, proof: str = "") -> str:
-    """Tell a link: "`it` gives two thirds of its attention to `tired`, more than any other head does"."""
+    """Tell a link: "`it` gives two thirds of its attention to `tired`, more than in any other head"."""
     given = f'[{share(link.weight)}]({proof} "{PROOF}")' if proof else share(link.weight)
     key = f"another {token(link.key.token)}" if _alike(link) else named(link.key)
     who = f"to write {named(link.query)} it gives" if stream == "cross" else f"{named(link.query)} gives"
-    most = ", more than any other head does" if link.most else ""
+    most = ", more than in any other head" if link.most else ""
     return f"{who} {given} of its attention to {key}{most}"
 
 

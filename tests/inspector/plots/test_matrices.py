@@ -79,12 +79,12 @@ def test_the_named_cell_or_column_is_framed_on_a_slide_and_in_a_file(named: tupl
 
 
 def test_a_sentence_stands_whole_between_the_title_and_the_map() -> None:
-    sentence = "Layer 3, head 1: ‘cross’ gives two thirds of its attention to ‘street’, more than any other head does."
+    sentence = "Layer 3, head 1: ‘cross’ gives two thirds of its attention to ‘street’, more than in any other head."
     file = matrices.picture(plot(TOKENS, TOKENS).values, queries=TOKENS, keys=TOKENS, title="T", caption=sentence)
     for scene in (slide(plot(TOKENS, TOKENS), caption=sentence), file):
         texts = [mark for mark in scene.marks if isinstance(mark, Text)]
         title, first = texts[0], next(mark for mark in texts if mark.text.startswith("Layer 3"))
-        lines = texts[texts.index(first) : texts.index(next(mark for mark in texts if mark.text.endswith("does."))) + 1]
+        lines = texts[texts.index(first) : texts.index(next(mark for mark in texts if mark.text.endswith("head."))) + 1]
         assert " ".join(mark.text for mark in lines) == sentence
         assert title.y < first.y
         assert lines[-1].y < min(mark.y for mark in texts if mark.text == "key")

@@ -21,7 +21,7 @@ SHARE = r"(a quarter|a third|half|two thirds|three quarters|over 99 %|nearly all
 OF = r"of (its attention|this head's attention|the attention of all tokens but the first)"
 OF_NEIGHBOURS = r"of (the attention of all tokens but the (?:first|last))"
 TOKEN = r"(another |the \d+\w\w )?(`+ ?.+? ?`+)"
-LINK = rf"(to write )?{TOKEN}(?: it)? gives {SHARE} of its attention to {TOKEN}(, more than any other head does)?"
+LINK = rf"(to write )?{TOKEN}(?: it)? gives {SHARE} of its attention to {TOKEN}(, more than in any other head)?"
 
 
 def check(sentence: str, trace: Trace, site: AttentionSite, head: int) -> None:

@@ -22,9 +22,7 @@ def rows(app: AppTest) -> list[Button]:
 
 def test_a_wish_lists_five_heads_and_a_row_opens_one_and_closes_the_list() -> None:
     app = opened()
-    assert sentence(app) == (
-        "Layer 1, head 7: `on` gives 70 % of its attention to `mat`, more than any other head does."
-    )
+    assert sentence(app) == ("Layer 1, head 7: `on` gives 70 % of its attention to `mat`, more than in any other head.")
     app.session_state[POPOVER] = True
     wished(app, "previous")
     assert sentence(app).startswith("Layer 1, head 7")  # nothing opens behind the list

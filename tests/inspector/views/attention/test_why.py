@@ -46,7 +46,7 @@ def test_a_cell_is_explained_on_the_page(minilm: LoadedModel) -> None:
     assert float(shown["steps"][1]["value"]) == pytest.approx(cell.score, rel=5e-3)
     assert float(shown["steps"][-1]["value"]) == pytest.approx(cell.weight, rel=5e-3)
     assert f"Rank {cell.rank} of 13 in its row" in said(app)
-    assert f"{len(cell.carriers())} of 32 dimensions make 80 % of the dot product" in said(app)
+    assert f"{len(cell.carriers())} of 32 dimensions alone reach 80 % of the dot product" in said(app)
     assert "RoPE" not in said(app)
 
 
