@@ -20,7 +20,7 @@ import pandas as pd
 from inspector import chance, maps
 from inspector.maps import Arrangement
 from inspector.text import Named, named
-from inspector.token_links import STRONG, is_word
+from inspector.token_links import STRONG, TokenLink, is_word
 from inspector.trace import Array, AttentionSite, Trace, recompute
 
 Side = Literal["gives", "gets"]
@@ -152,6 +152,30 @@ def read(trace: Trace, token: int, values: Array, *, side: Side, stream: str) ->
             place = named(others, other), beyond, share, at.layer, at.call, head
             return TokenReading(name, side, heads, *place, rest=rest, resting=resting)
     return TokenReading(name, side, heads, rest=rest, resting=resting)
+
+
+def strongest(
+    trace: Trace, token: int, values: Array, *, side: Side, stream: str, row: int, head: int
+) -> TokenLink | None:
+    """Find the token that a token gives most of its attention to in one head, or gets most from.
+
+    values: as for `read`; row: the head's attention among the stream's. None where the token sees one key, or where no
+    other token gives it anything.
+    """
+    site, of_head = _sites(trace, stream)[row], values[row, head].copy()
+    between = stream == "cross"
+    if side == "gives" and _keys_seen(site, token) == 1:
+        return None
+    if side == "gets" and not between:
+        of_head[token] = 0  # what it keeps for itself it gets from no other
+    other = int(of_head.argmax())
+    if not of_head[other] > 0:
+        return None
+    query, key = (token, other) if side == "gives" else (other, token)
+    queries = site.predicted if between and site.predicted is not None else site.queries
+    elsewhere = np.delete(values[..., other].ravel(), row * values.shape[1] + head)
+    most = float(elsewhere.max()) if len(elsewhere) else None
+    return TokenLink(named(queries, query), named(site.keys, key), (query, key), float(of_head[other]), most)
 
 
 def _words(trace: Trace, site: AttentionSite, token: int, *, side: Side, names: tuple[str, ...]) -> np.ndarray:

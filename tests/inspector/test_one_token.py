@@ -127,3 +127,28 @@ def test_the_sentences(minilm: LoadedModel) -> None:
     values[3, 4, 7] = 0.7  # a neighbour, where there is no other
     near = one_token.read(trace, IT, values, side="gives", stream="encoder")
     assert words.one_token(near).startswith("Of all other words `it` looks most at `because`: 70 % of its attention in")
+
+
+@pytest.mark.parametrize("stream", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("side", ["gives", "gets"])
+def test_the_strongest_of_a_head_is_the_largest_of_its_row_or_column(side: one_token.Side, stream: str) -> None:
+    trace = record(models.load("own-encoder-decoder"), "A cat sat.", target="My dog sat.")
+    whole = every_map(trace, stream)
+    values = one_token.shares(trace, 2, side=side, stream=stream)
+    for row, head in np.ndindex(whole.shape[:2]):
+        line = whole[row, head, 2] if side == "gives" else whole[row, head, :, 2].copy()
+        if side == "gets" and stream != "cross":
+            line[2] = 0
+        best = int(line.argmax())
+        link = one_token.strongest(trace, 2, values, side=side, stream=stream, row=row, head=head)
+        assert link is not None
+        assert link.at == ((2, best) if side == "gives" else (best, 2))
+        assert (link.weight, link.query.ordinal >= 1) == (line[best], True)
+        cell = whole[(..., *link.at)]
+        assert link.most == (cell[row, head] > np.delete(cell.ravel(), row * whole.shape[1] + head).max() + 1e-5)
+
+
+def test_a_token_that_sees_itself_alone_has_no_strongest() -> None:
+    trace = record(models.load("own-decoder"), "A cat sat.")
+    values = one_token.shares(trace, 0, side="gives")
+    assert one_token.strongest(trace, 0, values, side="gives", stream="decoder", row=0, head=0) is None

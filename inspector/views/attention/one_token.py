@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from inspector.maps import Arrangement, Groups
+    from inspector.token_links import TokenLink
     from inspector.trace import Array, Trace
 
 NOTED = 3  # tokens with the largest shares, in the note of a head
@@ -141,6 +142,14 @@ def reading(trace: Trace, token: OneToken, *, stream: str) -> one_token.TokenRea
         return one_token.read(trace, token.position, values, side=token.side, stream=stream)
 
     return caching.cached((trace.key, "one token read", stream, token), read)
+
+
+def strongest(trace: Trace, token: OneToken, *, stream: str, row: int, head: int) -> TokenLink | None:
+    """Find what the token gives most to in one head, or gets most from."""
+    from inspector import maps
+
+    values = shares(trace, maps.arrange(trace, stream=stream), token, stream=stream)
+    return one_token.strongest(trace, token.position, values, side=token.side, stream=stream, row=row, head=head)
 
 
 def named(trace: Trace, token: OneToken, *, stream: str) -> tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -169,10 +170,18 @@ def explorer() -> None:
     whole = kind.name == "weights" and not which.name
     view = every_head.view(trace, shown, sites=sites, scale=options.scale) if whole and not mixed else ""
     token = pinned[-1] if pinned else why.telling_query(trace, stream)
-    read = reading.head(trace, site, number)
-    linked = None if read.link is None else read.link.at
     chosen = None if key is None or len(pinned) != 1 else (pinned[0], key)
     alone = not (rolled or which.name)
+    with places.grid:
+        followed = one_token.choose(trace, shown, stream=stream, pinned=pinned[-1] if pinned else None)
+    read = reading.head(trace, site, number)
+    tell, link_told, named = partial(said.head, read), read.link, read.named
+    if followed is not None and (
+        strongest := one_token.strongest(trace, followed, stream=stream, row=row, head=number)
+    ):
+        tell, link_told = partial(said.pinned, strongest, read, side=followed.side), strongest
+        named = strongest.at if followed.side == "gives" else (None, followed.position)
+    linked = None if link_told is None else link_told.at
     with places.head:  # before the sentence, for a reader who opened a head waits for the map
         if rolled:
             explain = rollout.draw(trace, seen, stream=stream, token=token, scale=options.scale)
@@ -187,10 +196,10 @@ def explorer() -> None:
                 row=row,
                 place=place,
                 number=number,
-                pinned=pinned,
+                pinned=() if followed is not None and followed.side == "gets" else pinned,
                 chosen=chosen,
-                named=read.named if alone else None,
-                sentence=said.head(read) if alone else "",
+                named=named if alone else None,
+                sentence=tell() if alone else "",
                 options=drawn,
                 scale=options.scale,
                 view=view,
@@ -209,12 +218,11 @@ def explorer() -> None:
             numbers = head_line.numbers_of(told, tokens=len(site.keys)) + site_words.cards(site, number)
             head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
     most = said.most(reading.grid(trace, stream))
-    told_head = said.head(read, proof=proof.LINK) if alone else ""
+    told_head = tell(proof=proof.LINK) if alone else ""
     opening = rollout.sentence(trace, stream=stream, token=token) if rolled else told_head
     with places.sentence:
         sentence.show(opening or most, said.terms(read) if alone else ())
     with places.grid:
-        followed = one_token.choose(trace, shown, stream=stream, pinned=pinned[-1] if pinned else None)
         board.draw(
             trace,
             shown,
@@ -240,9 +248,10 @@ def explorer() -> None:
         st.caption(said.no_share(quantity=kind.quantity))
     explain()
     with st.container():  # a place of its own, for many heads have nothing to add
-        more = said.also(read) if alone else ""
-        if more:
-            sentence.note(more, said.also_terms(read))
+        more = [said.head(read)] if link_told is not read.link else []
+        more += [said.also(read)]
+        if alone and any(more):
+            sentence.note(" ".join(filter(None, more)), said.also_terms(read))
         if alone:
             usual.draw(inspected, told, site=site, head=number)
     if view:  # last, for it is the largest message

@@ -154,6 +154,21 @@ def head(reading: HeadReading, *, proof: str = "") -> str:
     return _role(reading.role, name, _attention(reading), short=reading.short)
 
 
+def pinned(link: TokenLink, reading: HeadReading, *, side: str, proof: str = "") -> str:
+    """Say what the token that the reader pinned gives most to in a head, or gets most from, in one sentence.
+
+    reading: of the head; proof: as for `head`.
+    """
+    name = f"{layer_name(reading.layer, reading.call).capitalize()}, head {reading.head}"
+    if side == "gives":
+        return f"{name}: {_link(link, reading.stream, proof)}."
+    most = ", more than in any other head" if link.most else ""
+    return (
+        f"{name}: {named(link.key)} gets most from {named(link.query)}, "
+        f"{_share(link, proof)} of what {named(link.query)} gives{most}."
+    )
+
+
 def also(reading: HeadReading) -> str:
     """Say what else there is to a head, in one sentence; empty where there is nothing to add."""
     role, link = reading.role, reading.link
@@ -401,15 +416,20 @@ def _attention(reading: HeadReading, *, its: str = "its attention") -> str:
 
 def _link(link: TokenLink, stream: str, proof: str = "") -> str:
     """Tell a link: "`it` gives two thirds of its attention to `tired`, more than in any other head"."""
-    given = f'[{share(link.weight)}]({proof} "{PROOF}")' if proof else share(link.weight)
-    key = f"another {token(link.key.token)}" if _alike(link) else named(link.key)
+    given = _share(link, proof)
+    key = "itself" if stream != "cross" and link.at[0] == link.at[1] else named(link.key)
+    key = f"another {token(link.key.token)}" if _alike(link) else key
     who = f"to write {named(link.query)} it gives" if stream == "cross" else f"{named(link.query)} gives"
     most = ", more than in any other head" if link.most else ""
     return f"{who} {given} of its attention to {key}{most}"
 
 
+def _share(link: TokenLink, proof: str) -> str:
+    return f'[{share(link.weight)}]({proof} "{PROOF}")' if proof else share(link.weight)
+
+
 def _alike(link: TokenLink) -> bool:
-    return link.key.of == 2 and link.query.token == link.key.token and link.query.of == 2
+    return link.at[0] != link.at[1] and link.key.of == 2 and link.query.token == link.key.token and link.query.of == 2
 
 
 def terms(reading: HeadReading) -> tuple[str, ...]:

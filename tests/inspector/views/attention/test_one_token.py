@@ -8,7 +8,7 @@ import pytest
 from inspector import maps, record
 from models import LoadedModel
 from tests.closeness import assert_close
-from tests.inspector.views.page import EXAMPLE, HOSTILE, message, opened, said, typed
+from tests.inspector.views.page import EXAMPLE, HOSTILE, message, opened, said, sentence, typed
 
 IT = 8
 
@@ -33,7 +33,13 @@ def test_a_chosen_token_stands_in_every_head(minilm: LoadedModel) -> None:
     assert (header["rows"], header["cols"]) == (1, 13)
     np.testing.assert_array_equal(pictures.reshape(6, 12, 13), as_bytes(every_map(minilm)[:, :, IT]))
     assert "Beyond its neighbours `it` looks most at" in said(app)
-    assert message(app, "head")[0]["chosen"] == [IT]
+    header = message(app, "head")[0]
+    assert header["chosen"] == [IT]
+    row = every_map(minilm)[header["layer"], header["head"], IT]
+    key = record(minilm, EXAMPLE).tokens[int(row.argmax())]
+    assert header["marked"] == [IT, int(row.argmax())]  # what the sentence over the page tells
+    assert f"Layer {header['layer']}, head {header['head']}: `it` gives" in sentence(app)
+    assert f"`{key}`" in sentence(app)
     app.selectbox(key="one token").set_value(None).run()
     assert "query" not in app.query_params
     assert message(app, "grid")[0]["rows"] == 13
@@ -51,7 +57,9 @@ def test_what_it_gets_is_a_column_and_a_link(minilm: LoadedModel) -> None:
     assert header["options"] == {"sort": "query 2 cat", "rising": True, "only": []}
     np.testing.assert_array_equal(np.float32(header["measures"]["query 2 cat"]), weights[..., 2])
     assert header["measures"]["query 3 sat"] is None  # comes once it is asked for
-    assert "`it` gets most from" in said(app)
+    assert "`it` gets most from" in sentence(app)
+    header = message(app, "head")[0]
+    assert (header["marked"], header["chosen"]) == ([None, IT], [])  # the column that the sentence is about, and no row
 
 
 def test_a_head_names_the_keys_that_get_most(minilm: LoadedModel) -> None:
