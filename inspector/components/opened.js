@@ -8,6 +8,8 @@ const ANSWER = 5000; // milliseconds that the server has to answer, until what i
 class Opened {
   constructor() {
     Object.assign(this, { place: null, view: null, heads: null, asked: null, timer: null });
+    // Back leaves the head that was asked for: the run that would have answered for it is given up.
+    globalThis.addEventListener?.("popstate", () => this.settle());
   }
 
   /** Takes the head that the server drew in a view; false where the reader is at another head of that view by now. */
