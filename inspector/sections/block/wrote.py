@@ -14,7 +14,8 @@ from inspector.components.matrix import Panel
 from inspector.plots.chart import Chart
 from inspector.sections.block import inside
 from inspector.sections.picks import Clicked, Line, Token
-from inspector.sections.section import Block, Check, Figure, Link, Map, Mark, Note, Row, Section, Sentence, Table
+from inspector.sections.scores.open_head import to_map
+from inspector.sections.section import Block, Check, Figure, Map, Mark, Note, Row, Section, Sentence, Table
 from inspector.text import named, plain
 from inspector.wording import block as block_words
 from inspector.wording import writers as words
@@ -152,7 +153,7 @@ def _by_head(
         diverging=True,
         code=code,
         chooses=lambda row, column: {"wrote_head": numbers[row, column] + 1} if (row, column) in numbers else {},
-    )
+    ).lying()
     return Row((picture, _by_token(subject, logit, heads[at], within, call)))
 
 
@@ -179,12 +180,8 @@ def _by_token(subject: Subject, logit: LogitWriters, writer: Writer, within: Ins
     opened = f"inspector.writers.Writer('head', {writer.stream!r}, {writer.layer}, {writer.head}, {writer.call})"
     code = f"{call}, opened={opened})\ntable = logit.sources()"
     best = int(table["contribution"].abs().idxmax())
-    cell = {"layer": writer.layer, "head": writer.head, "query": logit.position, "key": best, "stream": writer.stream}
-    if writer.call:
-        cell["call"] = writer.call
-    if len({site.stream for site in subject.trace.sites}) == 1:
-        del cell["stream"]
-    link = Link("", words.to_map(layer=writer.layer, head=writer.head), {name: str(at) for name, at in cell.items()})
+    cell = logit.position, best
+    link = to_map(subject, writer.layer, writer.head, writer.call, stream=writer.stream, cell=cell)
     return Figure("wrote-tokens", heading, chart, words.SOURCES_ALT, code, table), link
 
 
