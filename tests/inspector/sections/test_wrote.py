@@ -10,6 +10,7 @@ import pytest
 
 import inspector
 from inspector import writers
+from inspector.plots.writers import PairLines
 from inspector.sections import registry
 from inspector.sections.section import Block, Check, Choices, Figure, Link, Map, Note, Row, Sentence, flat
 from inspector.sections.subject import Subject
@@ -48,9 +49,11 @@ def test_a_score_is_told_by_its_strongest_pair(subject: Subject) -> None:
     assert f"{score.matrix.size} pairs" in check.text
     assert f"score {score.before:.6g}" in check.text
     figure = next(block for block in listed if isinstance(block, Figure) and block.id == "wrote-pairs")
-    bars = figure.draw(mode="light").data[0]
+    assert isinstance(figure.draw, PairLines)
     whole = float(score.matrix.sum())
-    assert_close(np.sum(np.asarray(bars.x, float)), whole, relative=1e-9, scale=score.matrix)  # the rest is a bar too
+    drawn = figure.draw.table["contribution"].sum() + sum(figure.draw.rest.values())  # the rest is a number too
+    assert_close(drawn, whole, relative=1e-9, scale=score.matrix)
+    assert list(figure.draw.rest) == [f"all other {score.matrix.size - 10} pairs:"]
     sources = next(block for block in listed if isinstance(block, Figure) and block.id == "wrote-sources")
     assert sources.table is not None
     assert list(sources.table["source"]) == list(range(8))
