@@ -88,7 +88,8 @@ class Figure:
 
     id: of the element, and of the files where `name` is empty. alt: is read aloud in the picture's place. code: the
     Python lines that give the numbers. table: what the CSV holds; the chart's points where None. sentence: reads the
-    picture, above it; note: below it. chooses: the id of the pick that a click on a point chooses, by the point's y.
+    picture, above it; note: below it. chooses: the id of the pick that a click on a point chooses, by the point's y; or
+    the point's number in its series -> what is chosen, by the ids of picks.
     """
 
     id: str
@@ -100,7 +101,7 @@ class Figure:
     sentence: str = ""
     note: str = ""
     name: str = ""
-    chooses: str = ""
+    chooses: str | Callable[[int], Mapping[str, int | str | None]] = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,11 +46,12 @@ def answer(subject: Subject, *, token: int, guess: str, against: str, wrote_head
     call = f"{subject.code}logit = inspector.writers.of_logit(trace, loaded, position={token}, token={chosen!r}"
     call += f", against={other!r}"
     parts = logit.by_part()
-    yield from _by_part(subject, logit, parts, f"{call})\n")
+    heads = [writer for writer in logit.writers if writer.kind == "head"]
+    yield from _by_part(subject, logit, parts, heads, f"{call})\n")
     scale = max(float(np.abs(logit.contributions).max()), abs(logit.recorded))
     told = words.logit_sums(writers=len(logit.writers), total=logit.total, logit=logit.recorded)
     yield Check(told, abs(logit.total - logit.recorded) <= within.allowed * scale)
-    if (heads := [writer for writer in logit.writers if writer.kind == "head"]) and wrote_head <= len(heads):
+    if heads and wrote_head <= len(heads):
         yield _by_head(subject, logit, heads, within, call, opened=wrote_head - 1)
     yield Note(words.HELD_LOGIT)
     if whole := next((writer.whole for writer in logit.writers if writer.whole), ""):
@@ -91,7 +92,9 @@ def _ask(
     )
 
 
-def _by_part(subject: Subject, logit: LogitWriters, parts: pd.DataFrame, call: str) -> Iterator[Block]:
+def _by_part(
+    subject: Subject, logit: LogitWriters, parts: pd.DataFrame, heads: list[Writer], call: str
+) -> Iterator[Block]:
     assert logit.against is not None
     first, second = token_names(subject.model.tokenizer, [logit.token, logit.against])
     sign = np.sign(logit.total) or 1.0
@@ -123,7 +126,31 @@ def _by_part(subject: Subject, logit: LogitWriters, parts: pd.DataFrame, call: s
         title=words.PARTS,
         height=320,
     )
-    yield Figure("wrote-parts", words.PARTS, chart, words.PARTS_ALT, f"{call}table = logit.by_part()", parts)
+    opens = _strongest(logit, parts, heads)
+    yield Figure(
+        "wrote-parts",
+        words.PARTS,
+        chart,
+        words.PARTS_ALT,
+        f"{call}table = logit.by_part()",
+        parts,
+        note=words.OPENS_HEAD if opens else "",
+        chooses=lambda bar: {"wrote_head": opens[bar] + 1} if bar in opens else {},
+    )
+
+
+def _strongest(logit: LogitWriters, parts: pd.DataFrame, heads: list[Writer]) -> dict[int, int]:
+    """Number the head that writes most of each part that has heads, by the part's row."""
+    shares = dict(zip(logit.writers, np.abs(logit.contributions), strict=True))
+    attentions = parts[parts["part"].isin(("attention", "cross"))]
+    places = zip(attentions["stream"], attentions["layer"], strict=True)
+    rows = dict(zip(places, attentions.index, strict=True))
+    strongest: dict[int, int] = {}
+    for number, head in enumerate(heads):
+        row = rows[head.stream, head.layer]
+        if row not in strongest or shares[head] > shares[heads[strongest[row]]]:
+            strongest[row] = number
+    return strongest
 
 
 def _by_head(

@@ -101,6 +101,29 @@ def test_a_prediction_is_told_by_its_strongest_part(subject: Subject) -> None:
     assert (link.given["layer"], link.given["head"], link.given["query"]) == ("1", "2", "7")
 
 
+def test_the_bar_of_a_layers_attention_opens_the_head_that_writes_most_of_it(subject: Subject) -> None:
+    figure = next(block for block in blocks(PREDICTION, subject, token=7) if getattr(block, "id", "") == "wrote-parts")
+    assert isinstance(figure, Figure)
+    assert callable(figure.chooses)
+    assert figure.table is not None
+    logits = subject.model.predict(subject.trace.hidden[None])[0, 7]  # type: ignore[misc]
+    first, second = logits.topk(2).indices.tolist()
+    table = writers.of_logit(subject.trace, subject.model, position=7, token=first, against=second).table()
+    of_heads = table[table["kind"] == "head"].assign(size=lambda rows: rows["contribution"].abs())
+    opened = set()
+    for bar, (layer, part) in enumerate(zip(figure.table["layer"], figure.table["part"], strict=True)):
+        chosen = figure.chooses(bar)
+        if part != "attention":
+            assert chosen == {}
+            continue
+        rows = of_heads[of_heads["layer"] == layer]
+        head = int(rows.loc[rows["size"].idxmax(), "head"])
+        link = next(block for block in blocks(PREDICTION, subject, token=7, **chosen) if isinstance(block, Link))
+        assert (link.given["layer"], link.given["head"]) == (str(layer), str(head))
+        opened.add(layer)
+    assert opened == {site.layer for site in subject.trace.sites}
+
+
 def test_a_typed_token_is_set_against_another(subject: Subject) -> None:
     listed = blocks(PREDICTION, subject, token=7, guess="four", against="two")
     assert subject.model.predict is not None
