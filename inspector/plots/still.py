@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
@@ -27,6 +27,7 @@ WIDTH, HEIGHT = 640, 300
 _LETTER, _TITLE = 12, 13
 _LEGEND = 22  # pixels of a row of the legend
 _TICKS, _MOST_TICKS = 5, 16
+_ANCHORS: dict[str, Literal["start", "middle", "end"]] = {"left": "end", "center": "middle", "right": "start"}
 _DASHES = {"dash": (9, 5), "dot": (2, 4), "dashdot": (9, 4), "longdash": (16, 6), "longdashdot": (16, 4)}
 
 
@@ -78,6 +79,7 @@ def still(figure: go.Figure, *, mode: Mode) -> Scene:
     marks: list[Mark] = [*_frame(x, y, layout, mode=mode, turned=turned, height=height)]
     for trace in traces:
         marks += _bars(placed[id(trace)], trace, x, y, sideways) if trace.type == "bar" else _line(trace, x, y, mode)
+        marks += _beside(trace, x, y, mode) if trace.type == "scatter" else ()
     marks += _across(layout, x, y, mode)
     marks += [mark for _, row in legend for mark in row]
     return Scene(WIDTH, height, mode, marks)
@@ -211,20 +213,26 @@ def _frame(x: Axis, y: Axis, layout: Any, *, mode: Mode, turned: bool, height: f
     muted, grid = theme.MUTED[mode], theme.GRID[mode]
     left, right = sorted((x.begin, x.end))
     top, bottom = sorted((y.begin, y.end))
-    for value, text in y.ticks:
+    for value, text in y.ticks if _seen(layout.yaxis) else ():
         yield Line(left, y.at(value), right, y.at(value), grid, 1)
         yield Text(left - 8, y.at(value) + 4, _label(text), _LETTER, muted, anchor="end")
-    for value, text in x.ticks:
+    for value, text in x.ticks if _seen(layout.xaxis) else ():
         yield Line(x.at(value), bottom, x.at(value), bottom + 4, muted, 1)
         if turned:
             far = bottom + 8 + width(_label(text), _LETTER)
             yield Text(x.at(value) + 4, far, _label(text), _LETTER, muted, turned=True)
         else:
             yield Text(x.at(value), bottom + 18, _label(text), _LETTER, muted, anchor="middle")
-    yield Line(left, bottom, right, bottom, muted, 1)
-    yield Line(left, top, left, bottom, muted, 1)
+    if _seen(layout.xaxis):
+        yield Line(left, bottom, right, bottom, muted, 1)
+    if _seen(layout.yaxis):
+        yield Line(left, top, left, bottom, muted, 1)
     yield Text((left + right) / 2, height - 8, _words(layout.xaxis.title.text), _TITLE, anchor="middle")
     yield Text(16, (top + bottom) / 2, _words(layout.yaxis.title.text), _TITLE, anchor="middle", turned=True)
+
+
+def _seen(axis: Any) -> bool:
+    return axis.visible is not False
 
 
 def _colours(trace: Any, count: int) -> list[str | None]:
@@ -277,6 +285,33 @@ def _line(trace: Any, x: Axis, y: Axis, mode: Mode) -> Iterator[Mark]:
                 fill = colour if isinstance(colour, str) else theme.PRIMARY[mode]
                 place = across - size / 2, up - size / 2
                 yield Box(*place, size, size, fill=fill, stroke=ink, weight=weight, radius=size / 2)
+
+
+def _beside(trace: Any, x: Axis, y: Axis, mode: Mode) -> Iterator[Text]:
+    """Yield the words beside a trace's points."""
+    if "text" not in (trace.mode or "") or trace.text is None:
+        return
+    up, size = _floats(trace.y), trace.textfont.size or _LETTER
+    points = zip(_positions(trace.x, [trace], "x"), up, strict=True)
+    places = trace.textposition or "middle center"
+    places = [places] * len(up) if isinstance(places, str) else places
+    point = trace.marker.size if isinstance(trace.marker.size, int | float) else 6
+    away = 4 + point / 2 if "markers" in trace.mode else 0
+    lower = {"top": -away, "middle": size / 3, "bottom": away + size}
+    for (across, along), text, place in zip(points, trace.text, places, strict=True):
+        upright, side = place.split()
+        if not (words := _words(text).strip()) or not math.isfinite(across) or not math.isfinite(along):
+            continue
+        shift = {"left": -away, "center": 0, "right": away}[side]
+        yield Text(
+            x.at(across) + shift,
+            y.at(along) + lower[upright],
+            words,
+            size,
+            trace.textfont.color or theme.TEXT[mode],
+            anchor=_ANCHORS[side],
+            bold=text.startswith("<b>"),
+        )
 
 
 def _dashed(

@@ -88,7 +88,8 @@ class Figure:
 
     id: of the element, and of the files where `name` is empty. alt: is read aloud in the picture's place. code: the
     Python lines that give the numbers. table: what the CSV holds; the chart's points where None. sentence: reads the
-    picture, above it; note: below it. chooses: the id of the pick that a click on a point chooses, by the point's y.
+    picture, above it; note: below it. chooses: the id of the pick that a click on a point chooses, by the point's y; or
+    the point's number in its series -> what is chosen, by the ids of picks.
     """
 
     id: str
@@ -100,7 +101,7 @@ class Figure:
     sentence: str = ""
     note: str = ""
     name: str = ""
-    chooses: str = ""
+    chooses: str | Callable[[int], Mapping[str, int | str | None]] = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +129,33 @@ class Map:
     note: str = ""
     name: str = ""
     chooses: Callable[[int, int], Mapping[Any, Any]] | None = None
+
+    def lying(self) -> Map:
+        """Return the map with its longer side across, so that all of it is on one screen.
+
+        Rows and columns are exchanged where the first panel has more rows; of a map of layers by heads, where a model
+        has more layers than heads. Of one without marked rows, borders and numbered labels.
+        """
+        if len(self.panels[0].rows) <= len(self.panels[0].columns):
+            return self
+        panels = tuple(
+            replace(
+                panel,
+                values=panel.values.T,
+                rows=panel.columns,
+                columns=panel.rows,
+                named=panel.named and (panel.named[1], panel.named[0]),
+            )
+            for panel in self.panels
+        )
+        choose = self.chooses
+        return replace(
+            self,
+            panels=panels,
+            row_title=self.column_title,
+            column_title=self.row_title,
+            chooses=None if choose is None else lambda row, column: choose(column, row),
+        )
 
     def message(self) -> MatrixMessage:
         """Return what the component draws."""

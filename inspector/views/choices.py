@@ -209,7 +209,10 @@ def clicked_cell(chooses: Callable[[int, int], Mapping[Any, Any]], cell: Cell) -
                 st.session_state[pick.id] = value
 
 
-def clicked_point(figure: str, pick: str) -> None:
-    """Choose by the y of the point that the reader clicked in a figure."""
+def clicked_point(figure: str, chooses: str | Callable[[int], Mapping[str, link.Value | None]]) -> None:
+    """Choose what the point chooses that the reader clicked in a figure: by its y, or by its number."""
     if points := st.session_state[figure]["selection"]["points"]:  # none after a click beside them
-        st.session_state[pick] = points[0]["y"]
+        if isinstance(chooses, str):
+            st.session_state[chooses] = points[0]["y"]
+        else:
+            assign(chooses(points[0]["point_index"]))

@@ -8,7 +8,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Server, visit
 
-LINK = "/?model=mini-gpt&text=One+two+three+four+one+two+three+four&layer=2&head=0&query=7&key=1&why=true"
+TEXT = "model=mini-gpt&text=One+two+three+four+one+two+three+four"
+LINK = f"/?{TEXT}&layer=2&head=0&query=7&key=1&why=true"
 
 
 def asked(page: Page) -> dict[str, str]:
@@ -36,3 +37,18 @@ def test_a_cell_leads_to_a_token_and_the_browser_leads_back(page: Page, server: 
     page.locator(".st-key-wrote-trail-0 button").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("225 pairs: sum")).to_be_visible()
+
+
+def test_the_bar_of_a_layers_attention_leads_to_a_heads_map(page: Page, server: Server) -> None:
+    visit(page, server, f"/block?section=Who+wrote+the+prediction&{TEXT}")
+    bars = page.locator(".st-key-wrote-parts .bars .point")
+    expect(bars).to_have_count(9)  # the embedding, and of each of four layers an attention and an FFN
+    box = bars.nth(3).bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    way = page.get_by_role("link", name="See what layer 1, head")
+    expect(way).to_be_visible()
+    assert int(asked(page)["wrote_head"]) in range(1 + 6, 1 + 12)  # a head of the second layer
+    way.click()
+    expect(page.get_by_role("gridcell").first).to_be_visible()
+    assert asked(page)["layer"] == "1"

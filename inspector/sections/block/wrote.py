@@ -14,7 +14,8 @@ from inspector.components.matrix import Panel
 from inspector.plots.chart import Chart
 from inspector.sections.block import inside
 from inspector.sections.picks import Clicked, Line, Token
-from inspector.sections.section import Block, Check, Figure, Link, Map, Mark, Note, Row, Section, Sentence, Table
+from inspector.sections.scores.open_head import to_map
+from inspector.sections.section import Block, Check, Figure, Map, Mark, Note, Row, Section, Sentence, Table
 from inspector.text import named, plain
 from inspector.wording import block as block_words
 from inspector.wording import writers as words
@@ -45,11 +46,12 @@ def answer(subject: Subject, *, token: int, guess: str, against: str, wrote_head
     call = f"{subject.code}logit = inspector.writers.of_logit(trace, loaded, position={token}, token={chosen!r}"
     call += f", against={other!r}"
     parts = logit.by_part()
-    yield from _by_part(subject, logit, parts, f"{call})\n")
+    heads = [writer for writer in logit.writers if writer.kind == "head"]
+    yield from _by_part(subject, logit, parts, heads, f"{call})\n")
     scale = max(float(np.abs(logit.contributions).max()), abs(logit.recorded))
     told = words.logit_sums(writers=len(logit.writers), total=logit.total, logit=logit.recorded)
     yield Check(told, abs(logit.total - logit.recorded) <= within.allowed * scale)
-    if (heads := [writer for writer in logit.writers if writer.kind == "head"]) and wrote_head <= len(heads):
+    if heads and wrote_head <= len(heads):
         yield _by_head(subject, logit, heads, within, call, opened=wrote_head - 1)
     yield Note(words.HELD_LOGIT)
     if whole := next((writer.whole for writer in logit.writers if writer.whole), ""):
@@ -90,7 +92,9 @@ def _ask(
     )
 
 
-def _by_part(subject: Subject, logit: LogitWriters, parts: pd.DataFrame, call: str) -> Iterator[Block]:
+def _by_part(
+    subject: Subject, logit: LogitWriters, parts: pd.DataFrame, heads: list[Writer], call: str
+) -> Iterator[Block]:
     assert logit.against is not None
     first, second = token_names(subject.model.tokenizer, [logit.token, logit.against])
     sign = np.sign(logit.total) or 1.0
@@ -122,7 +126,31 @@ def _by_part(subject: Subject, logit: LogitWriters, parts: pd.DataFrame, call: s
         title=words.PARTS,
         height=320,
     )
-    yield Figure("wrote-parts", words.PARTS, chart, words.PARTS_ALT, f"{call}table = logit.by_part()", parts)
+    opens = _strongest(logit, parts, heads)
+    yield Figure(
+        "wrote-parts",
+        words.PARTS,
+        chart,
+        words.PARTS_ALT,
+        f"{call}table = logit.by_part()",
+        parts,
+        note=words.OPENS_HEAD if opens else "",
+        chooses=lambda bar: {"wrote_head": opens[bar] + 1} if bar in opens else {},
+    )
+
+
+def _strongest(logit: LogitWriters, parts: pd.DataFrame, heads: list[Writer]) -> dict[int, int]:
+    """Number the head that writes most of each part that has heads, by the part's row."""
+    shares = dict(zip(logit.writers, np.abs(logit.contributions), strict=True))
+    attentions = parts[parts["part"].isin(("attention", "cross"))]
+    places = zip(attentions["stream"], attentions["layer"], strict=True)
+    rows = dict(zip(places, attentions.index, strict=True))
+    strongest: dict[int, int] = {}
+    for number, head in enumerate(heads):
+        row = rows[head.stream, head.layer]
+        if row not in strongest or shares[head] > shares[heads[strongest[row]]]:
+            strongest[row] = number
+    return strongest
 
 
 def _by_head(
@@ -152,7 +180,7 @@ def _by_head(
         diverging=True,
         code=code,
         chooses=lambda row, column: {"wrote_head": numbers[row, column] + 1} if (row, column) in numbers else {},
-    )
+    ).lying()
     return Row((picture, _by_token(subject, logit, heads[at], within, call)))
 
 
@@ -179,12 +207,8 @@ def _by_token(subject: Subject, logit: LogitWriters, writer: Writer, within: Ins
     opened = f"inspector.writers.Writer('head', {writer.stream!r}, {writer.layer}, {writer.head}, {writer.call})"
     code = f"{call}, opened={opened})\ntable = logit.sources()"
     best = int(table["contribution"].abs().idxmax())
-    cell = {"layer": writer.layer, "head": writer.head, "query": logit.position, "key": best, "stream": writer.stream}
-    if writer.call:
-        cell["call"] = writer.call
-    if len({site.stream for site in subject.trace.sites}) == 1:
-        del cell["stream"]
-    link = Link("", words.to_map(layer=writer.layer, head=writer.head), {name: str(at) for name, at in cell.items()})
+    cell = logit.position, best
+    link = to_map(subject, writer.layer, writer.head, writer.call, stream=writer.stream, cell=cell)
     return Figure("wrote-tokens", heading, chart, words.SOURCES_ALT, code, table), link
 
 

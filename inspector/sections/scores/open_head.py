@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +12,8 @@ import pandas as pd
 from inspector import scores
 from inspector.components.matrix import Panel
 from inspector.sections.picks import Head, Pick
-from inspector.sections.section import Map, Note, Row
-from inspector.wording import phrases
+from inspector.sections.section import Link, Map, Note, Row
+from inspector.wording import phrases, writers
 from inspector.wording import scores as words
 
 if TYPE_CHECKING:
@@ -143,12 +143,15 @@ def heads_map(
     diverging: bool = False,
     beside: pd.DataFrame | None = None,
     chooses: Mapping[Pick, str] | None = None,
+    named: tuple[int, int] | None = None,
 ) -> Map:
     """Lay out a number of each head by layer and head; a click opens the head.
 
+    The layers stand below each other, or beside each other where there are more of them than heads.
+
     column: of the table; code: the lines that make the table. top, scale: of the colours, which are signed where
     `diverging`, or any number is below 0. beside: side B's table, whose map stands at the right. chooses: what a click
-    chooses besides the head.
+    chooses besides the head. named: which attention of the stream and which head are framed; the open head where None.
     """
     sides = [(opened, table)]
     if (other := opened.beside()) is not None and beside is not None:
@@ -164,7 +167,10 @@ def heads_map(
         site = opened.sites[row]
         return {HEAD: (site.layer, head, site.call), **(chooses or {})}
 
-    return Map(
+    if named is not None:
+        panels = tuple(replace(panel, named=named) for panel in panels)
+    rows = f"{code}\ntable = table.pivot(index={index!r}, columns='head', values={column!r})"
+    upright = Map(
         id or f"scores-{column}",
         heading,
         panels,
@@ -176,9 +182,29 @@ def heads_map(
         top=top,
         diverging=diverging or any(bool((panel.values < 0).any()) for panel in panels),
         scale=scale,
-        code=f"{code}\ntable = table.pivot(index={index!r}, columns='head', values={column!r})",
+        code=rows,
         chooses=open_at,
     )
+    lying = upright.lying()
+    return lying if lying is upright else replace(lying, code=f"{rows}.T")
+
+
+def to_map(
+    subject: Subject, layer: int, head: int, call: int = 0, *, stream: str = "", cell: tuple[int, int] | None = None
+) -> Link:
+    """Lead to a head's map on the page Attention, of the subject's stream where `stream` is "".
+
+    cell: the query and the key that are opened there.
+    """
+    place: dict[str, int | str] = {"layer": layer, "head": head}
+    if call:
+        place["call"] = call
+    if cell is not None:
+        place |= {"query": cell[0], "key": cell[1]}
+    if len({site.stream for site in subject.trace.sites}) > 1:
+        place["stream"] = stream or subject.stream
+    given = {name: str(value) for name, value in place.items()}
+    return Link("", writers.to_map(layer=layer, head=head), given)
 
 
 def scores_and_weights(opened: OpenHead, id: str, *, side: str = "", most: int = SHOWN) -> Row:

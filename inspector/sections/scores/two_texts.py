@@ -11,8 +11,8 @@ import pandas as pd
 
 from inspector.components.matrix import Panel
 from inspector.sections.picks import Line, Option
-from inspector.sections.scores.open_head import HEAD, OPEN, OpenHead, code_of_stream, heads_map
-from inspector.sections.section import Ask, Block, Link, Map, Need, Note, Paragraph, Row, Section, Sentence, Table
+from inspector.sections.scores.open_head import HEAD, OPEN, OpenHead, code_of_stream, heads_map, to_map
+from inspector.sections.section import Ask, Block, Map, Need, Note, Paragraph, Row, Section, Sentence, Table
 from inspector.wording import patching as words
 from models import failures
 
@@ -75,11 +75,13 @@ def _answer(
     else:
         yield _of_tokens(opened, table, patched, code, into)
     if patched in ("heads", "head tokens"):
+        most = table.loc[table["share"].abs().idxmax()]
+        best = int(most["layer"]), int(most["head"]), int(most["call"])
+        if best != opened.at:
+            yield to_map(subject, *best)
         yield Paragraph("", words.OPENED)
         yield _maps(opened, both)
-        site = opened.site
-        place = {"layer": str(site.layer), "head": str(opened.number)} | ({"call": str(site.call)} if site.call else {})
-        yield Link("", words.TO_HEAD, place)
+        yield to_map(subject, *opened.at)
     yield Note(f"{words.NOTE} {words.REUSED if runs.resumes else words.WHOLE}")
     yield Table("patched", table, words.ALL_CELLS, height=320)
 
@@ -122,6 +124,7 @@ def _patched(subject: Subject, both: Pair, patched: str, *, into: Any, opened: O
 
 def _of_heads(opened: OpenHead, table: pd.DataFrame, code: str, into: str) -> Map:
     most = table.loc[table["share"].abs().idxmax()]
+    row = [(site.layer, site.call) for site in opened.sites].index((int(most["layer"]), int(most["call"])))
     drawn = heads_map(
         opened,
         table,
@@ -131,11 +134,10 @@ def _of_heads(opened: OpenHead, table: pd.DataFrame, code: str, into: str) -> Ma
         id="patched-heads",
         top=_top(table),
         diverging=True,
+        named=(row, int(most["head"])),
     )
     best = words.head_named(int(most["layer"]), int(most["head"]))
-    row = [(site.layer, site.call) for site in opened.sites].index((int(most["layer"]), int(most["call"])))
-    panels = tuple(replace(panel, named=(row, int(most["head"]))) for panel in drawn.panels)
-    return replace(drawn, panels=panels, sentence=words.best(best, float(most["share"])))
+    return replace(drawn, sentence=words.best(best, float(most["share"])))
 
 
 def _of_tokens(opened: OpenHead, table: pd.DataFrame, patched: str, code: str, into: str) -> Map:

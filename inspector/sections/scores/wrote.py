@@ -10,6 +10,7 @@ import pandas as pd
 
 from inspector import probe, writers
 from inspector.plots.chart import Chart
+from inspector.plots.writers import PairLines
 from inspector.sections.picks import Token
 from inspector.sections.scores.open_head import HEAD, OpenHead
 from inspector.sections.section import Block, Check, Choice, Choices, Figure, Mark, Note, Row, Section, Sentence, Table
@@ -21,11 +22,10 @@ if TYPE_CHECKING:
     from inspector.trace import AttentionSite
     from inspector.writers import ScoreWriters, Writer
 
-SHOWN, LISTED, OPENED = 10, 100, 6  # pairs as bars, pairs in the table, heads that can be opened
+SHOWN, LISTED, OPENED = 10, 100, 6  # pairs as lines, pairs in the table, heads that can be opened
 PARTS = {
     **{"head": "attention", "attention": "attention", "ffn": "ffn", "beta": "norm", "bias": "muted"},
     **{"embedding": "residual", "positions": "positions", "distance": "positions"},
-    **{"rest": "muted", "added": "positions"},
 }
 
 
@@ -47,7 +47,7 @@ def answer(subject: Subject, *, head: tuple[int, int, int], wrote_query: int, wr
     call = f"score = inspector.writers.of_score(trace, loaded, {_arguments(place)}"
     code = f"{subject.code}{call})\ntable = score.pairs(most={SHOWN})"
     shown = pairs.head(SHOWN)
-    figure = Figure("wrote-pairs", words.PAIRS, bars(score, shown), words.PAIRS_ALT, code, shown)
+    figure = Figure("wrote-pairs", words.PAIRS, lines(score, shown), words.PAIRS_ALT, code, shown)
     strongest = _strongest_head(score, pairs)
     yield figure if strongest is None else Row((figure, _sources(subject, score, site, place, *strongest, call)))
     off = abs(score.total - score.before)
@@ -87,34 +87,23 @@ def said(score: ScoreWriters, pairs: pd.DataFrame, site: AttentionSite) -> str:
     )
 
 
-def bars(score: ScoreWriters, shown: pd.DataFrame) -> Chart:
-    """Draw the strongest pairs, what the function adds, and the sum of all other pairs."""
-    labels = [
-        f"{words.short(**_named(row, 'query_'), stream=row['query_stream'])} × "
-        f"{words.short(**_named(row, 'key_'), stream=row['key_stream'])}"
-        for _, row in shown.iterrows()
-    ]
-    rows = shown[["rank", "contribution"]].assign(kind=shown["key_kind"])
-    rest = score.matrix.sum() - shown["contribution"].sum()
-    more = [(words.ADDED, score.added, "added")] if score.added else []
-    if score.matrix.size > len(shown):
-        more.append((words.REST, float(rest), "rest"))
-    for name, value, kind in more:
-        labels.append(name)
-        rows.loc[len(rows)] = [len(rows), value, kind]
-    return Chart(
-        rows,
-        "rank",
-        "contribution",
-        "bars",
-        each="kind",
-        parts=PARTS,
-        places=labels,
-        sideways=True,
-        x_title=words.SIDES,
-        y_title=words.CONTRIBUTION,
+def lines(score: ScoreWriters, shown: pd.DataFrame) -> PairLines:
+    """Draw the strongest pairs, and below them what the function adds and the sum of all other pairs."""
+    names = {
+        side: [words.short(**_named(row, f"{side}_"), stream=row[f"{side}_stream"]) for _, row in shown.iterrows()]
+        for side in ("query", "key")
+    }
+    others = score.matrix.size - len(shown)
+    rest = {words.rest(others): float(score.matrix.sum() - shown["contribution"].sum())} if others else {}
+    if score.added:
+        rest[words.ADDED] = score.added
+    return PairLines(
+        shown[["rank", "query_kind", "key_kind", "contribution"]].assign(**names),
+        (words.QUERY_SIDE, words.KEY_SIDE),
+        PARTS,
+        rest,
+        quantity=words.CONTRIBUTION,
         title=words.PAIRS,
-        height=max(160, 70 + 26 * len(rows)),
     )
 
 

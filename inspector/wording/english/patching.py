@@ -31,7 +31,6 @@ SHARE = "share of the difference"
 GRID_ALT = "How much of the difference between the two texts comes with each part"
 OPENED, CLEAN_MAP, CORRUPTED_MAP = "The open head, in both texts", "clean", "corrupted"
 MAPS_ALT = "Attention of the open head in the clean and in the corrupted text"
-TO_HEAD = "This head on the Attention page"
 ALL_CELLS = "All numbers of the grid"
 NOTHING_BROUGHT = "The two texts have the same answer here, so there is no difference to bring back."
 NOTE = (

@@ -10,14 +10,17 @@ SCORE, PREDICTION = "Who wrote a score", "Who wrote the prediction"
 WROTE = "Who wrote it"
 WAITS = "Adding up who wrote it …"
 QUERY, KEY, TOKEN, GUESS, AGAINST = "Query", "Key", "Token", "Logit of", "Less that of"
-PAIRS, PAIRS_ALT = "The strongest pairs", "The largest pairs of writers and the sum of all others, as bars"
+PAIRS = "The strongest pairs"
+PAIRS_ALT = (
+    "The largest pairs, a line each from a writer of the query's side to one of the key's, and the sum of the rest"
+)
 CONTRIBUTION = "of the score"
-SIDES = "query's side × key's side"
-REST = "all other pairs"
-ADDED = "added by the function"
+QUERY_SIDE, KEY_SIDE = "query's side", "key's side"
+ADDED = "added by the function:"
 SOURCES_ALT = "What one head gives, by the token that it read, as bars"
 LOGIT = "of the logit"
 PARTS, PARTS_ALT = "By layer and part", "What each layer's attention and FFN write, as bars in the order of the layers"
+OPENS_HEAD = "A click on a layer's attention opens the head that writes most of it, below."
 HEADS, HEADS_ALT = "By head", "What each head writes, a row for each layer"
 LAYER, HEAD = "layer", "head"
 GUESS_HELP = "A token by its name; left empty, the likeliest."
@@ -87,6 +90,11 @@ def pair(*, score: float, strongest: float, of_query: str, of_key: str, query: N
         f"One pair gives {signed(strongest)} of the score {signed(score)}: {of_query} at {named(query)} meets "
         f"{of_key} at {named(key)}."
     )
+
+
+def rest(pairs: int) -> str:
+    """Name the sum of the pairs that are not drawn."""
+    return f"all other {count_of(pairs, 'pair')}:" if pairs > 1 else "one other pair:"
 
 
 def sums(*, pairs: int, total: float, score: float, cap: float | None, recorded: float) -> str:

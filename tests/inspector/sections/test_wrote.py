@@ -10,6 +10,7 @@ import pytest
 
 import inspector
 from inspector import writers
+from inspector.plots.writers import PairLines
 from inspector.sections import registry
 from inspector.sections.section import Block, Check, Choices, Figure, Link, Map, Note, Row, Sentence, flat
 from inspector.sections.subject import Subject
@@ -48,9 +49,11 @@ def test_a_score_is_told_by_its_strongest_pair(subject: Subject) -> None:
     assert f"{score.matrix.size} pairs" in check.text
     assert f"score {score.before:.6g}" in check.text
     figure = next(block for block in listed if isinstance(block, Figure) and block.id == "wrote-pairs")
-    bars = figure.draw(mode="light").data[0]
+    assert isinstance(figure.draw, PairLines)
     whole = float(score.matrix.sum())
-    assert_close(np.sum(np.asarray(bars.x, float)), whole, relative=1e-9, scale=score.matrix)  # the rest is a bar too
+    drawn = figure.draw.table["contribution"].sum() + sum(figure.draw.rest.values())  # the rest is a number too
+    assert_close(drawn, whole, relative=1e-9, scale=score.matrix)
+    assert list(figure.draw.rest) == [f"all other {score.matrix.size - 10} pairs:"]
     sources = next(block for block in listed if isinstance(block, Figure) and block.id == "wrote-sources")
     assert sources.table is not None
     assert list(sources.table["source"]) == list(range(8))
@@ -96,6 +99,29 @@ def test_a_prediction_is_told_by_its_strongest_part(subject: Subject) -> None:
     other = blocks(PREDICTION, subject, token=7, wrote_head=9)
     link = next(block for block in other if isinstance(block, Link))
     assert (link.given["layer"], link.given["head"], link.given["query"]) == ("1", "2", "7")
+
+
+def test_the_bar_of_a_layers_attention_opens_the_head_that_writes_most_of_it(subject: Subject) -> None:
+    figure = next(block for block in blocks(PREDICTION, subject, token=7) if getattr(block, "id", "") == "wrote-parts")
+    assert isinstance(figure, Figure)
+    assert callable(figure.chooses)
+    assert figure.table is not None
+    logits = subject.model.predict(subject.trace.hidden[None])[0, 7]  # type: ignore[misc]
+    first, second = logits.topk(2).indices.tolist()
+    table = writers.of_logit(subject.trace, subject.model, position=7, token=first, against=second).table()
+    of_heads = table[table["kind"] == "head"].assign(size=lambda rows: rows["contribution"].abs())
+    opened = set()
+    for bar, (layer, part) in enumerate(zip(figure.table["layer"], figure.table["part"], strict=True)):
+        chosen = figure.chooses(bar)
+        if part != "attention":
+            assert chosen == {}
+            continue
+        rows = of_heads[of_heads["layer"] == layer]
+        head = int(rows.loc[rows["size"].idxmax(), "head"])
+        link = next(block for block in blocks(PREDICTION, subject, token=7, **chosen) if isinstance(block, Link))
+        assert (link.given["layer"], link.given["head"]) == (str(layer), str(head))
+        opened.add(layer)
+    assert opened == {site.layer for site in subject.trace.sites}
 
 
 def test_a_typed_token_is_set_against_another(subject: Subject) -> None:
