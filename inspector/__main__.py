@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--device", help="cpu, cuda, cuda:1, mps, or auto: spread over all that there is (default: cpu)")
     add("--layer", type=int, help="the layer to save, from 0 (default: that of the most telling head)")
     add("--call", type=int, default=0, help="which attention of a layer that attends more than once, from 0")
+    add("--kind", help='how the layer mixes its tokens, for one without softmax attention: "gated delta rule"')
     add("--head", type=int, help="the head to save, from 0 (with a layer and no head: the mean over its heads)")
     add("--stream", help="encoder, decoder or cross, where the model has several")
     add("--save", metavar="FILE", help="write the head to FILE: .html, .png or .csv; .npz writes the whole trace")
@@ -88,10 +89,14 @@ def _check(options: argparse.Namespace) -> None:
         )
     if options.open is None and options.text is None:
         raise ValueError("There is no text: give one, - to read it from standard input, or --open FILE.npz.")
-    if options.save is None and any(chosen is not None for chosen in (options.layer, options.head, options.stream)):
-        raise ValueError("--layer, --head and --stream choose what to save: give --save FILE too.")
+    if options.save is None and any(
+        chosen is not None for chosen in (options.layer, options.head, options.stream, options.kind)
+    ):
+        raise ValueError("--layer, --head, --stream and --kind choose what to save: give --save FILE too.")
     if options.head is not None and options.layer is None:
         raise ValueError(f"head {options.head} of which layer? Give --layer too.")
+    if options.kind is not None and options.layer is None:
+        raise ValueError(f"a {options.kind} in which layer? Give --layer too.")
     if options.save is not None and options.report is not None:
         raise ValueError("--save writes one head and --report all sections: give one of the two.")
     if options.report is not None:
@@ -138,7 +143,8 @@ def _save(trace: Trace, options: argparse.Namespace) -> None:
     if layer is None:
         layer, head = heads.most_telling(heads.measure(trace))
     mode: Mode = "dark" if options.dark else "light"
-    export.write(trace, options.save, layer=layer, head=head, stream=options.stream, call=options.call, mode=mode)
+    chosen = {"layer": layer, "head": head, "stream": options.stream, "call": options.call}
+    export.write(trace, options.save, **chosen, kind=options.kind or "softmax", mode=mode)
 
 
 if __name__ == "__main__":

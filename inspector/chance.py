@@ -15,7 +15,7 @@ largest_share(13, width=32)  # 0.158: of 13 keys alike each would get 0.077
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +55,16 @@ def norms_as_drawn(trace: Trace) -> bool:
     """
     learned = [norm for norm in trace.norms if norm.learned]
     return bool(learned) and all((norm.gamma == norm.gamma[0]).all() and not norm.beta.any() for norm in learned)
+
+
+def untrained(trace: Trace) -> Literal["random", "looks untrained", ""]:
+    """Say whether a model is known to have random weights, or looks so by its norms; "" where neither is so.
+
+    Of a variant of a trained model, whose norms may be drawn anew, norms tell nothing.
+    """
+    if is_random(trace):
+        return "random"
+    return "looks untrained" if "?" not in trace.model and norms_as_drawn(trace) else ""
 
 
 def largest_share(keys: ArrayLike, *, width: int) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -44,12 +44,13 @@ class Role:
 
     kind: a label of `heads.label`; or "punctuation", "one key" (a key of the text that takes GATHERS of all weight),
     "one token" (a token whose places together do), "alone" (every query sees one key), "random" (the model is known
-    to have random weights), "chance" (no query gives a key more than random weights would, see `inspector.chance`).
+    to have random weights), "looks untrained" (by its norms), "chance" (no query gives a key more than random weights
+    would, see `inspector.chance`).
     Where no such thing stands out, `leads` is False: the kind is then "points" (between two texts: each query has a
     key of its own), or the largest share of [SEP], [CLS], first, previous, next and self, which reaches no threshold
     or rests on fewer than FEWEST queries.
-    share: 0..1 of the weight; of "random" and "chance" the largest; of "broad" e^H, the keys that even attention of the
-    mean entropy would have; of "points" the mean largest weight of a query.
+    share: 0..1 of the weight; of "random", "looks untrained" and "chance" the largest; of "broad" e^H, the keys that
+    even attention of the mean entropy would have; of "points" the mean largest weight of a query.
     tokens: the tokens that the kind is about, each once. key: the key of "first" and "one key". keys: of "broad" how
     many there are, of "points" how many different keys are the largest of a query. at: the position of the key that the
     kind is about, where there is a single one.
@@ -102,8 +103,8 @@ class Grid:
     """counts: how many of `heads` heads do what, by label, the most frequent first; the others do no one thing.
 
     tokens: the tokens that [CLS] and [SEP] stand for in this text. short: too few queries have a choice to count
-    anything. alone: none has. by_chance: no head gives a key more than random weights would. random: the model
-    is known to have random weights.
+    anything. alone: none has. by_chance: no head gives a key more than random weights would. untrained: as of
+    `chance.untrained`.
     """
 
     heads: int
@@ -112,7 +113,7 @@ class Grid:
     short: bool = False
     alone: bool = False
     by_chance: bool = False
-    random: bool = False
+    untrained: Literal["random", "looks untrained", ""] = ""
 
 
 def grid(chosen: pd.DataFrame, trace: Trace, *, stream: str, by_chance: bool = False) -> Grid:
@@ -124,13 +125,14 @@ def grid(chosen: pd.DataFrame, trace: Trace, *, stream: str, by_chance: bool = F
     short = alone or len(site.queries) - heads.first_query_is_alone(trace, site) < FEWEST
     done = {str(name): int(count) for name, count in counts.items() if name != "other" and not short}
     tokens = {name: named[0] for name in ("[CLS]", "[SEP]") if (named := _special(site.keys, name))}
-    return Grid(len(table), done, tokens, short, alone, by_chance, chance.is_random(trace))
+    return Grid(len(table), done, tokens, short, alone, by_chance, chance.untrained(trace))
 
 
 def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -> HeadReading:
     """Read one head; chosen: of `heads.with_choice`.
 
-    A head with random weights, or one that does what such weights would do, has no role but that. Else the first fact
+    A head with random weights, or of a model that looks untrained, or one that does what such weights would do, has no
+    role but that. Else the first fact
     told is the head's label of `heads.with_choice`, where it has one. Else punctuation or one key that takes GATHERS of
     the weight. Else the strongest link between two words, if it is STRONG. Else the largest share, though it reaches no
     threshold. Beside a role that says how every token looks (previous, broad, ...) no link is told, and a map of more
@@ -147,15 +149,15 @@ def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -
     label = "other" if short else str(row["label"])
     record = trace.record_of_head(site.layer, number, site.stream, call=site.call)
     strongest, map_ = Strongest(trace, site), _Map(record, skipped=int(left_out))
-    random, looked = chance.is_random(trace), len(site.queries) * len(site.keys) <= READ_CELLS
-    links = label in ("other", *RESTS) and not random
+    untrained, looked = chance.untrained(trace), len(site.queries) * len(site.keys) <= READ_CELLS
+    links = label in ("other", *RESTS) and not untrained
     for block in recompute.bands(record) if looked else ():
         map_.see(block)
         if links:
             strongest.see(block)
     special = (trace.encoding if site.stream == "cross" else trace.read_by(site.stream)).special
-    if looked and not short and (random or not map_.beyond_chance):
-        role = Role("random" if random else "chance", max(map_.largest))
+    if looked and not short and (untrained or not map_.beyond_chance):
+        role = Role(untrained or "chance", max(map_.largest))
     else:
         role = _role(row, label, site, map_ if looked else None, special)
     return HeadReading(

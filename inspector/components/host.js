@@ -26,8 +26,10 @@ function onHead(name, value) {
 }
 
 /** The place before or after, of heads that are not in the file. */
-function beside([layer, head], by) {
-  const { layers, heads } = frames.header;
-  const at = (layer * heads + head + by + layers * heads) % (layers * heads);
-  return [Math.floor(at / heads), at % heads];
+function beside(place, by) {
+  const { layers, heads, widths } = frames.header;
+  const row = (layer) => Array.from({ length: widths?.[layer] ?? heads }, (_, head) => [layer, head]);
+  const places = Array.from({ length: layers }, (_, layer) => row(layer)).flat();
+  const at = places.findIndex((other) => String(other) === String(place));
+  return places[(at + by + places.length) % places.length];
 }

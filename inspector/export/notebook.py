@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass, field
+from typing import Literal
 
 from inspector import export, overview
 from inspector.components.grid import sides
 from inspector.plots.theme import Scale
 from inspector.trace import Trace
+from models.mixers import MixerKind
 
 MOST_BYTES = 2**19
 """Bytes of the maps of all heads, at most, for a cell that holds them: a notebook keeps all its cells in one file."""
@@ -39,21 +41,35 @@ def show(
     head: int | None = None,
     stream: str | None = None,
     call: int = 0,
+    kind: MixerKind | Literal["softmax"] | None = None,
     scale: Scale = "linear",
     height: int = 900,
 ) -> NotebookView:
     """The trace as the output of a notebook cell: all heads and one open, the most telling where none is named.
 
-    Another head opens on a click where the maps of all are at most `MOST_BYTES`; else the cell says that it lacks it.
-    Raises ValueError for a layer, head or stream out of range, and for a model without softmax attention.
+    kind: as of `Trace.attention`; where it is left out softmax attention, and in a layer without it what mixes its
+    tokens. Another head opens on a click where the maps of all are at most `MOST_BYTES`; else the cell says that it
+    lacks it. Raises ValueError for a layer, head or stream out of range.
     """
-    look = overview.measure(trace, sides=sides(trace.sites))
-    stream = trace.sites[0].stream if stream is None else stream
-    if layer is None and head is None:
+    look = overview.measure(trace, sides=sides(trace.mixing_sites)) if trace.sites else None
+    stream = trace.streams[0] if stream is None else stream
+    if layer is None and head is None and kind is None and look is not None:
         layer, head = overview.first_head(look, trace, stream=stream)
     if layer is None:
-        layer = next((site.layer for site in trace.sites if site.stream == stream), 0)
+        sites = [site for site in trace.mixing_sites if site.stream == stream and kind in (None, site.kind)]
+        layer = sites[0].layer if sites else 0
+    if kind is None:
+        kinds = [site.kind for site in trace.mixing_sites_of(stream) if site.layer == layer]
+        kind = kinds[0] if kinds else "softmax"
     page = export.html(
-        trace, layer=layer, head=head or 0, stream=stream, call=call, scale=scale, look=look, most=MOST_BYTES
+        trace,
+        layer=layer,
+        head=head or 0,
+        stream=stream,
+        call=call,
+        kind=kind,
+        scale=scale,
+        look=look,
+        most=MOST_BYTES,
     )
     return NotebookView(page, height)

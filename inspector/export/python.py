@@ -81,7 +81,8 @@ def mixer(
         gated = trace.mixer(layer=site.layer, kind=site.kind).gate is not None
         product = f"weights @ mixer.value[:, 0].numpy(){' * mixer.gate[:, 0].numpy()' * gated}"
         weights = f"weights = trace.attention({place}, head={head})"
-        return "\n".join([recorded(trace), weights, of_head, f"{product}  # equals mixer.output[:, 0]"])
+        shown_there = f"inspector.show(trace, {place}, head={head})  # in a notebook: all heads, and this one open"
+        return "\n".join([recorded(trace), weights, of_head, f"{product}  # equals mixer.output[:, 0]", shown_there])
     down, across = (f"slice({part.start}, {part.stop})" for part in window or (slice(None), slice(None)))
     return "\n".join(
         [
@@ -103,7 +104,7 @@ def output_gate(trace: Trace, *, site: AttentionSite, head: int) -> str:
 def mixer_cell(trace: Trace, cell: MixerCell) -> str:
     """Python lines after which `cell` holds the steps to a weight of a mixer's map."""
     mixer = f"mixer = trace.mixer(layer={cell.site.layer}, kind={cell.site.kind!r})"
-    size = f"size = abs(inspector.mixers.read(mixer, {cell.head}).weight)"
+    size = f"size = inspector.mixers.read(mixer, {cell.head}).size"
     place = f"head={cell.head}, query={cell.query}, key={cell.key}, size=size"
     return "\n".join(
         [recorded(trace), mixer, size, f"cell = inspector.mixers.why(mixer, {place})", "cell.steps, cell.erasers"]

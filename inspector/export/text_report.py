@@ -157,7 +157,7 @@ def html_report(
     on_progress(len(listed), len(listed))
     counted = words.counted(len(listed), pictures=written.pictures, tables=written.tables)
     body = (
-        f"<main><h1>{words.TITLE}</h1>{_facts(trace)}<p>{html.escape(counted)}</p>"
+        f"<main><h1>{words.TITLE}</h1>{_facts(trace)}<p>{html.escape(counted)}</p>{_mixers(trace)}"
         f"<nav aria-label='{words.CONTENTS}'><h2>{words.CONTENTS}</h2><ul>{''.join(contents)}</ul></nav>"
         f"{''.join(chapters)}</main>"
     )
@@ -192,6 +192,11 @@ def _facts(trace: Trace) -> str:
         f"<dt>{html.escape(name)}</dt><dd>{html.escape(visible(fact))}</dd>" for name, fact in facts.items() if fact
     ]
     return f"<dl>{''.join(rows)}</dl>"
+
+
+def _mixers(trace: Trace) -> str:
+    kinds = dict.fromkeys(site.kind for site in trace.mixer_sites)
+    return f"<p>{html.escape(words.mixers(kinds))}</p>" if kinds else ""
 
 
 def _section(page: Page, section: Section, subject: Subject, written: ReportCounts) -> Iterator[str]:

@@ -8,7 +8,7 @@ mixers.read(record, 2)  # HeadOfMixer: the weight farthest from 0, and how many 
 ```
 """
 
-from inspector.mixers.arranged import averaged, pooled, reader
+from inspector.mixers.arranged import averaged, pooled, reader, small_picture
 from inspector.mixers.reading import HeadOfMixer, read
 from inspector.mixers.state import by_token, decays, erased_by, erases, has_state
 from inspector.mixers.why import CellStep, MixerCell, why
@@ -26,5 +26,6 @@ __all__ = [
     "pooled",
     "read",
     "reader",
+    "small_picture",
     "why",
 ]

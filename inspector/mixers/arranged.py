@@ -30,6 +30,17 @@ def reader(record: MixerRecord, head: int) -> Callable[[slice], Array]:
     return rows
 
 
+def small_picture(record: MixerRecord, *, side: int) -> Array | None:
+    """Make small pictures of all heads' maps, float32 [H, rows, cols], signed, see `MixerRecord.pooled`.
+
+    One picture, of the mean size, where each channel has a map; None where a map is not what the layer did.
+    """
+    try:
+        return record.averaged(side=side)[None] if record.site.by_channel else record.pooled(side=side)
+    except ValueError:
+        return None
+
+
 def pooled(record: MixerRecord, shown: Arrangement, *, side: int) -> Array:
     """Small pictures of all heads' maps as they are shown, see `MixerRecord.pooled`: float32 [H, rows, cols]."""
     if shown.is_plain(record.site):

@@ -21,10 +21,12 @@ from transformers import (
 
 import inspector
 import models
-from inspector import chance, examples, head_roles, heads, overview
+from inspector import chance, examples, head_roles, heads, mixers, overview
 from inspector.components.grid import sides
+from inspector.text import named
 from inspector.trace import Trace
 from inspector.wording.english import attention as words
+from inspector.wording.english import mixers as mixer_words
 from models import LoadedModel
 from tests.inspector.probe.families import CAPTURED, WITHOUT_SOFTMAX, Family, save
 from tests.inspector.probe.hybrids import FAMILIES
@@ -88,8 +90,11 @@ def test_a_cell_is_beyond_chance_by_the_keys_that_its_query_sees() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_sentences_on_untrained_models_name_no_cell(shape: str, tmp_path: Path) -> None:
+def test_sentences_on_untrained_models_name_no_cell(
+    shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Count sentences with a cell: at most 5 %, with seeds that are not the table's; nearly all look untrained."""
+    monkeypatch.setattr(chance, "norms_as_drawn", lambda trace: False)  # which tells it without shares
     named, random, count = 0, 0, 0
     for seed in (101, 102, 103):
         loaded = drawn(shape, tmp_path / str(seed), seed=seed)
@@ -145,6 +150,24 @@ def test_a_random_hybrid_looks_untrained_by_its_norms_alone(tmp_path: Path) -> N
     trace = inspector.record(models.load(tmp_path), "the cat sat on the mat because the dog sat on the log")
     assert not overview.measure(trace, sides=sides(trace.sites)).looks_untrained
     assert chance.norms_as_drawn(trace)
+    (site,), (mixer,) = trace.sites, trace.mixers
+    chosen = heads.with_choice(heads.measure(trace), trace)
+    for head in range(site.heads):
+        read = head_roles.head(chosen, trace, site, head)
+        assert (read.named, read.link) == (None, None)
+        assert words.head(read).endswith("is of a model that looks untrained, so what it looks at is chance.")
+    assert "looks untrained" in words.grid(head_roles.grid(chosen, trace, stream="decoder"))
+    of_mixer = mixers.read(mixer, 2)
+    query, key = (named(mixer.site.queries, at) for at in (of_mixer.query, of_mixer.key))
+    told = mixer_words.head(of_mixer, query=query, key=key, untrained=chance.untrained(trace))
+    assert told == "Layer 0 (gated delta rule), head 2 is of a model that looks untrained, so what it reads is chance."
+
+
+def test_norms_of_a_variant_tell_nothing_of_its_other_weights() -> None:
+    trace_of_drawn = replace(inspector.record(models.load("own-encoder"), "The cat sat."), model="a/folder")
+    assert chance.untrained(trace_of_drawn) == "looks untrained"
+    assert chance.untrained(replace(trace_of_drawn, model="mini-bert?norm=rms")) == ""
+    assert chance.untrained(replace(trace_of_drawn, model="own-encoder?norm=rms")) == "random"
 
 
 @pytest.mark.parametrize("id", [card.id for card in models.catalogue() if card.trained])

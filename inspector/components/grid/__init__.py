@@ -6,6 +6,7 @@ message = grid_bytes(pictures, tokens=len(trace.tokens))  # draw(root, message, 
 ```
 """
 
+from inspector.components.grid.all_kinds import AttentionPictures, MixerPictures, all_kinds_bytes, signed_bytes
 from inspector.components.grid.message import (
     Measure,
     Options,
@@ -20,9 +21,12 @@ from inspector.components.grid.message import (
 )
 
 __all__ = [
+    "AttentionPictures",
     "Measure",
+    "MixerPictures",
     "Options",
     "Roles",
+    "all_kinds_bytes",
     "changes",
     "grid_bytes",
     "importance_bytes",
@@ -30,4 +34,5 @@ __all__ = [
     "readable_top",
     "side",
     "sides",
+    "signed_bytes",
 ]

@@ -289,6 +289,8 @@ MOST_BYTES = 4 * 2**20
 """Bytes of the maps of all heads, at most, for a file or a page that holds them all."""
 ALONE = ("layer", "head", "title", "vmax")
 """The parts of a message, and of its header, that differ from head to head in a view."""
+LOOK = ("diverging", "colours", "rows")
+"""The parts of a header that differ from head to head where layers mix tokens in several ways."""
 _CHOSEN = ("view", "chosen", "options", "marked", "picked")
 """The entries that differ by what the reader chose, or by the page's sentence."""
 
@@ -297,14 +299,18 @@ def every(messages: Iterable[HeadMessage]) -> bytes:
     """Pack the numbers of all heads of a view, and what of each message's header is the head's alone.
 
     Another head then opens in the browser, in the place of the one whose message the view was drawn from. The messages
-    share their view, tokens and look; none is marked, for the page's sentence is still that of the head before.
+    share their view and tokens; none is marked, for the page's sentence is still that of the head before.
     """
-    heads, numbers, view = [], [], ""
-    for message in messages:
-        heads.append({name: getattr(message, name) for name in ALONE})
-        numbers.append(message.numbers)
-        view = message.view
-    return pack({"view": view, "heads": heads}, np.stack(numbers))
+    sent = list(messages)
+    differ = LOOK if len({message.diverging for message in sent}) > 1 else ()
+    heads = [
+        {**{name: getattr(message, name) for name in ALONE}, **{name: message.header[name] for name in differ}}
+        for message in sent
+    ]
+    numbers = [message.numbers for message in sent]
+    most = max(map(len, numbers))  # maps of shares have numbers of rows behind them
+    alike = [np.pad(given, (0, most - len(given)), constant_values=np.nan) for given in numbers]
+    return pack({"view": sent[0].view, "heads": heads}, np.stack(alike))
 
 
 def listed(places: Iterable[tuple[int, int]], *, view: str, path: str) -> bytes:

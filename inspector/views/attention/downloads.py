@@ -96,9 +96,6 @@ def open_head(
         lambda _: downloads.npz({"values": values, "queries": np.array(queries), "keys": np.array(keys)}),
         f"{kind.title} as you see them, bit by bit: numpy.load() gives values, queries, keys",
     )
-    recording = File(
-        f"{model}.npz", lambda _: _saved(trace), "The whole trace: opens here again, or with inspector.open()", "Trace"
-    )
     pages, lines = [], ""
     if kind.name == "weights" and not mean:
         look = overview.of(trace)
@@ -111,13 +108,12 @@ def open_head(
                 stream=stream,
                 call=site.call,
                 scale=scale,
-                window=_tokens(shown) if whole.is_long else None,
+                window=tokens(shown) if whole.is_long else None,
                 look=look,
+                small=overview.mixer_pictures(trace),
             )
 
-        told = "An interactive page that works offline: heads as recorded, nothing hidden or merged"
-        told += "; of this long text the window that you see" if whole.is_long else ""
-        pages = [File(f"{name}.html", page, told)]
+        pages = [File(f"{name}.html", page, page_help(long=whole.is_long))]
         part = _groups(whole, shown) if whole.is_long else None
         lines = python.lines(trace, whole, layer=site.layer, head=head, stream=stream, call=site.call, window=part)
     layouts = {"Map": picture.slide}
@@ -129,7 +125,7 @@ def open_head(
         slides.append(save.slide({"": of_all}, name=f"{model}-{stream}-slide", key="grid", label="Slide of all heads"))
     save.menu(
         picture.files(name, labels=labels),
-        [arrays, *pages, recording],
+        [arrays, *pages, recording(trace)],
         slides=slides,
         key="head",
         about=what,
@@ -145,7 +141,19 @@ def _alone(values: Array, queries: Sequence[int]) -> Array:
     return rows
 
 
-def _tokens(shown: Arrangement) -> tuple[slice, slice]:
+def page_help(*, long: bool) -> str:
+    """Say what the interactive page holds; long: it is of a window."""
+    told = "An interactive page that works offline: heads as recorded, nothing hidden or merged"
+    return f"{told}; of this long text the window that you see" if long else told
+
+
+def recording(trace: Trace) -> File:
+    """The whole trace as a file."""
+    name = f"{trace.model.replace('/', '-')}.npz"
+    return File(name, lambda _: _saved(trace), "The whole trace: opens here again, or with inspector.open()", "Trace")
+
+
+def tokens(shown: Arrangement) -> tuple[slice, slice]:
     """The tokens of the text from the first to the last that are seen."""
     down, across = shown.queries.positions, shown.keys.positions
     return slice(int(down[0]), int(down[-1]) + 1), slice(int(across[0]), int(across[-1]) + 1)

@@ -1,19 +1,14 @@
-"""The grid of a model whose layers mix tokens in several ways: a row for each, softmax attention and others in order.
-
-One scale of colours for all has its zero in the middle: weights of softmax attention fill its upper half up to 1, and
-each picture of another mixer both halves up to its own weight farthest from 0.
-"""
+"""The grid of a model whose layers mix tokens in several ways, and the row of it that is open."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import streamlit as st
 
-from inspector.components.grid import Options, grid_bytes, roles, sides
+from inspector.components.grid import AttentionPictures, MixerPictures, Options, all_kinds_bytes, roles, sides
 from inspector.plots import theme
 from inspector.trace import MixerSite
 from inspector.views.attention import all_heads, one_token
@@ -24,26 +19,9 @@ from inspector.wording import mixers as words
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
     from inspector.maps import Arrangement
-    from inspector.trace import Array, AttentionSite, Trace
-
-
-@dataclass(frozen=True, eq=False)
-class Pictures:
-    """Small pictures of a mixer's heads as shares of each head's weight farthest from 0, in -1 .. 1: [H, rows, cols].
-
-    A layer with a map for each channel has one picture, of their mean size; a map that is not what the layer did is
-    zeros. notes: a line for each.
-    """
-
-    shares: Array
-    notes: Sequence[str]
-
-    def bytes(self, scale: theme.Scale) -> NDArray[np.uint8]:
-        """The shares as a message holds them."""
-        return signed_bytes(self.shares, scale)
+    from inspector.trace import AttentionSite, Trace
 
 
 def row(sites: Sequence[AttentionSite | MixerSite], *, default: int) -> int:
@@ -95,41 +73,16 @@ def draw(
     options = replace(options, sort=one_token.sorted_by(options.sort, shown, token))
 
     def make() -> bytes:
-        heads = max(site.tiles for site in sites)
-        rows = [at for at, site in enumerate(sites) if site.kind == "softmax"]
-        attention = _attention(trace, shown, measures, stream=stream, scale=scale, options=options, token=token)
         mixers = {} if token is not None else pictures(trace, shown, stream=stream)
-        size = (next(iter(mixers.values())).shares if attention is None else attention.pictures).shape[-2:]
-        cells = np.full((len(sites), heads, *size), signed_bytes(np.zeros(1, np.float32), scale)[0], np.uint8)
-        notes, names = ([[""] * heads for _ in sites] for _ in range(2))
-        measured: dict[str, list[list[float | None]] | None] = {}
-        if attention is not None:
-            for at, of_attention in enumerate(rows):
-                cells[of_attention, : attention.pictures.shape[1]] = attention.pictures[at]
-                notes[of_attention][: len(attention.notes[at])] = attention.notes[at]
-                names[of_attention][: len(attention.roles[at])] = attention.roles[at]
-            for name, numbers in attention.measures.items():
-                measured[name] = None if numbers is None else _widened(numbers, rows, shape=(len(sites), heads))
-        for at, mixer in mixers.items():
-            count = len(mixer.shares)
-            cells[at, :count] = mixer.bytes(scale)
-            notes[at][:count] = mixer.notes
-        named = None if token is None else one_token.named(trace, token, stream=stream)
-        return grid_bytes(
-            cells,
+        return all_kinds_bytes(
+            sites,
+            _attention(trace, shown, measures, stream=stream, options=options, token=token),
+            mixers,
             tokens=len(shown.keys.labels),
-            colours=theme.DIVERGING,
-            diverging=True,
-            scale="sqrt",  # which takes the bytes as they are
-            notes=notes,
-            names=[_name(site) for site in sites],
-            measures=measured or None,
-            roles=None if attention is None else replace(roles.roles(measures), names=names),
+            scale=scale,
             options=options,
             selected=selected,
-            named=None if named is None else (rows[named[0]], named[1]),
-            widths=[site.tiles for site in sites],
-            joined={at: words.CHANNELS for at, site in enumerate(sites) if _by_channel(site)},
+            named=None if token is None else one_token.named(trace, token, stream=stream),
         )
 
     with st.container(gap=None):  # a bar while they are drawn leaves no gap behind
@@ -148,35 +101,26 @@ def explain() -> None:
     st.caption(f"{said.GRID_READ} {words.GRID_OF_ALL}")
 
 
-def pictures(trace: Trace, shown: Arrangement, *, stream: str) -> dict[int, Pictures]:
+def pictures(trace: Trace, shown: Arrangement, *, stream: str) -> dict[int, MixerPictures]:
     """Make small pictures of every mixer of a stream, once: by its row among all that mixes the stream's tokens."""
     from inspector import mixers
 
-    sites = trace.mixing_sites_of(stream)
-    side = sides(trace.mixing_sites)[stream]
-    rows = {at: site for at, site in enumerate(sites) if isinstance(site, MixerSite)}
+    side, tokens = sides(trace.mixing_sites)[stream], len(shown.keys.members)
+    rows = {at: site for at, site in enumerate(trace.mixing_sites_of(stream)) if isinstance(site, MixerSite)}
 
-    def of_site(site: MixerSite) -> Pictures:
+    def of_site(site: MixerSite) -> MixerPictures:
         record = trace.mixer(layer=site.layer, kind=site.kind)
-        whole = overview.mixer_pictures(trace)[site.layer, site.kind]
-        if whole is not None and shown.is_plain(site):
-            cells = whole
-        elif whole is not None and site.by_channel:
-            cells = mixers.averaged(record, shown, side=side)[None]
-        elif whole is not None:
-            cells = mixers.pooled(record, shown, side=side)
-        else:
-            length = -(-len(shown.keys.members) // -(-len(shown.keys.members) // side))
-            return Pictures(np.zeros((site.tiles, length, length), np.float32), [words.refused(site.kind)] * site.tiles)
-        if site.by_channel:
-            told = [words.averaged(site.kind, channels=site.heads, sampled=len(record.sampled))]
-            return Pictures(cells / (cells.max() or 1), told)
-        flat = cells.reshape(site.heads, -1)
-        farthest = np.take_along_axis(flat, np.abs(flat).argmax(axis=1)[:, None], axis=1)[:, 0]
-        size = np.where(farthest == 0, 1, np.abs(farthest))[:, None, None]
-        return Pictures((cells / size).astype(np.float32), [words.note(site.kind, largest=float(x)) for x in farthest])
+        cells = overview.mixer_pictures(trace)[site.layer, site.kind]
+        if cells is not None and not shown.is_plain(site):
+            by_channel = site.by_channel
+            cells = (
+                mixers.averaged(record, shown, side=side)[None]
+                if by_channel
+                else mixers.pooled(record, shown, side=side)
+            )
+        return MixerPictures.of(record, cells, side=side, tokens=tokens)
 
-    def make() -> dict[int, Pictures]:
+    def make() -> dict[int, MixerPictures]:
         drawn = {}
         with progress.layers("Drawing the heads") as on_progress:
             for done, (at, site) in enumerate(rows.items()):
@@ -187,26 +131,15 @@ def pictures(trace: Trace, shown: Arrangement, *, stream: str) -> dict[int, Pict
     return caching.cached((trace.key, "pictures of mixers", stream, shown), make)
 
 
-@dataclass(frozen=True, eq=False)
-class _Attention:
-    """Pictures of a stream's softmax attentions: uint8 [L, H, rows, cols], and tables by layer and head."""
-
-    pictures: NDArray[np.uint8]
-    notes: Sequence[Sequence[str]]
-    roles: Sequence[Sequence[str]]
-    measures: dict[str, list[list[float | None]] | list[list[float]] | None]
-
-
 def _attention(
     trace: Trace,
     shown: Arrangement,
     measures: pd.DataFrame,
     *,
     stream: str,
-    scale: theme.Scale,
     options: Options,
     token: one_token.OneToken | None,
-) -> _Attention | None:
+) -> AttentionPictures | None:
     sites = trace.sites_of(stream)
     if not sites:
         return None
@@ -217,32 +150,4 @@ def _attention(
         strips = one_token.strips(trace, shown, token, stream=stream, sort=options.sort)
         drawn, notes = strips.pictures, strips.notes
         sorts |= strips.measures
-    shares = np.float32(drawn) / 255  # the root of the share of the top
-    cells = signed_bytes(np.square(shares), scale)
-    return _Attention(cells, site_words.notes(sites, notes), roles.roles(measures).names, sorts)
-
-
-def signed_bytes(shares: NDArray[np.floating], scale: theme.Scale) -> NDArray[np.uint8]:
-    """Round shares in -1 .. 1 to the bytes of a picture, zero in the middle."""
-    drawn = np.sign(shares) * np.sqrt(np.abs(shares)) if scale == "sqrt" else shares
-    rounded: NDArray[np.uint8] = np.rint(127.5 + 127.5 * drawn).astype(np.uint8)
-    return rounded
-
-
-def _widened(
-    numbers: Sequence[Sequence[float | None]], rows: Sequence[int], *, shape: tuple[int, int]
-) -> list[list[float | None]]:
-    """Put numbers of softmax attentions into their rows; None for every other head."""
-    table: list[list[float | None]] = [[None] * shape[1] for _ in range(shape[0])]
-    for row, of_heads in zip(rows, numbers, strict=True):
-        table[row][: len(of_heads)] = of_heads
-    return table
-
-
-def _by_channel(site: AttentionSite | MixerSite) -> bool:
-    return isinstance(site, MixerSite) and site.by_channel
-
-
-def _name(site: AttentionSite | MixerSite) -> str:
-    name = f"layer {site.layer}" if isinstance(site, MixerSite) else site_words.layer_names([site])[0]
-    return words.row(name, site.kind)
+    return AttentionPictures(drawn, site_words.notes(sites, notes), roles.roles(measures), sorts)

@@ -10,31 +10,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from inspector import maps
+from inspector import chance, export, maps
+from inspector.components.grid import signed_bytes
 from inspector.components.head import HeadMessage, HeadOptions, WholeMap
 from inspector.export import python
 from inspector.sections.section import File
 from inspector.text import named, quoted
 from inspector.views.attention import (
     compare_with,
-    every_layer,
     head_line,
     mixer_state,
     open_head,
     view_options,
     why_mixer,
 )
+from inspector.views.attention import downloads as head_files
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import save
 from inspector.views.figures.map_files import MapPicture
-from inspector.views.shell import caching, downloads, link, problems, recording_notes, sentence
+from inspector.views.shell import caching, downloads, link, overview, problems, recording_notes, sentence
 from inspector.wording import mixers as words
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from inspector.mixers import HeadOfMixer
-    from inspector.plots.theme import Scale
+    from inspector.plots.theme import Mode, Scale
     from inspector.trace import Array, MixerSite, Trace
     from inspector.views.attention.room import Places
 
@@ -100,7 +101,7 @@ def draw(
         recording_notes.badge(trace.model, trace)
         head_line.draw(words.title(site, number), () if refused else words.numbers(read))
     with places.sentence:
-        told = words.REFUSED if refused else _sentence(read)
+        told = words.REFUSED if refused else _sentence(trace, read)
         sentence.show(told)
     with places.grid:
         grid(shown, options)
@@ -139,9 +140,14 @@ def reading(trace: Trace, site: MixerSite, number: int) -> HeadOfMixer:
     return caching.cached(key, lambda: mixers.read(trace.mixer(layer=site.layer, kind=site.kind), number))
 
 
-def _sentence(read: HeadOfMixer) -> str:
+def _sentence(trace: Trace, read: HeadOfMixer) -> str:
     query, key = (named(read.site.queries, at) for at in (read.query, read.key))
-    return words.head(read, query=query, key=key)
+    return words.head(read, query=query, key=key, untrained=chance.untrained(trace))
+
+
+def _named(trace: Trace, read: HeadOfMixer) -> tuple[int, int] | None:
+    """The cell that the sentence names, None where it names none."""
+    return None if chance.untrained(trace) or len(read.site.queries) == 1 else (read.query, read.key)
 
 
 def _map(
@@ -184,7 +190,7 @@ def _map(
         whole=_whole(trace, shown, site, number, scale=options.scale) if shown.is_long else None,
         compact=True,
         ordinals=(shown.queries.ordinals[down], shown.keys.ordinals[across]) if shown.is_long else None,
-        marked=open_head.marked(seen, (read.query, read.key)),
+        marked=open_head.marked(seen, _named(trace, read)),
         picked=open_head.marked(seen, chosen),
     )
     head(
@@ -208,7 +214,7 @@ def _whole(trace: Trace, shown: maps.Arrangement, site: MixerSite, number: int, 
         return cells
 
     cells = caching.cached((trace.key, "whole map", site.layer, site.kind, number, shown), make)
-    picture = every_layer.signed_bytes(cells / (np.abs(cells).max() or 1), scale)
+    picture = signed_bytes(cells / (np.abs(cells).max() or 1), scale)
     return WholeMap(len(shown.queries.members), len(shown.keys.members), picture)
 
 
@@ -238,8 +244,8 @@ def _files(
         open_head.top([values]),
         options.scale,
         diverging=True,
-        caption=quoted(_sentence(read)),
-        named=open_head.marked(seen, (read.query, read.key)),
+        caption=quoted(_sentence(trace, read)),
+        named=open_head.marked(seen, _named(trace, read)),
     )
     labels = save.Labels(png_help=words.PNG_HELP, svg_help=words.SVG_HELP, csv_help=words.CSV_HELP)
     arrays = File(
@@ -247,10 +253,26 @@ def _files(
         lambda _: downloads.npz({"values": values, "queries": np.array(queries), "keys": np.array(keys)}),
         words.NPZ_HELP,
     )
+    look, small = overview.of(trace) if trace.sites else None, overview.mixer_pictures(trace)
+
+    def page(mode: Mode) -> str:
+        return export.html(
+            trace,
+            layer=site.layer,
+            head=head,
+            stream=site.stream,
+            kind=site.kind,
+            scale=options.scale,
+            window=head_files.tokens(seen) if whole.is_long else None,
+            look=look,
+            small=small,
+        )
+
+    pages = File(f"{name}.html", page, head_files.page_help(long=whole.is_long))
     with place:
         save.menu(
             picture.files(name, labels=labels),
-            [arrays],
+            [arrays, pages, head_files.recording(trace)],
             slides=[save.slide({"": picture.slide}, name=f"{name}-slide", key="head")],
             key="head",
             about=words.title(site, head),

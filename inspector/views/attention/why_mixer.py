@@ -45,7 +45,7 @@ def draw(trace: Trace, read: HeadOfMixer, *, query: int | None, key: int | None)
             why.choose_cell(trace, stream=site.stream, query=query, key=key, sorts=False)
             try:
                 record = trace.mixer(layer=site.layer, kind=site.kind)
-                cell = mixers.why(record, head=read.head, query=query, key=key, size=abs(read.weight))
+                cell = mixers.why(record, head=read.head, query=query, key=key, size=read.size)
             except ValueError as error:
                 problems.show(str(error))
                 return

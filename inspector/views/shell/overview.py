@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from inspector.maps import Arrangement
     from inspector.overview import Overview
-    from inspector.trace import Array, MixerRecord, Trace
+    from inspector.trace import Array, Trace
     from models.mixers import MixerKind
 
 
@@ -69,17 +69,9 @@ def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArra
 
 
 def mixer_pictures(trace: Trace) -> dict[tuple[int, MixerKind], Array | None]:
-    """Small pictures of every mixer, by layer and kind, made once: float32 [H, rows, cols], signed; see `pooled`.
-
-    One picture, the mean size, where each channel has a map; None where a map is not what the layer did.
-    """
+    """Small pictures of every mixer, by layer and kind, made once; see `mixers.small_picture`."""
+    from inspector import mixers
     from inspector.components.grid import sides
-
-    def picture(record: MixerRecord, side: int) -> Array | None:
-        try:
-            return record.averaged(side=side)[None] if record.site.by_channel else record.pooled(side=side)
-        except ValueError:
-            return None
 
     def make() -> dict[tuple[int, MixerKind], Array | None]:
         drawn = {}
@@ -87,7 +79,8 @@ def mixer_pictures(trace: Trace) -> dict[tuple[int, MixerKind], Array | None]:
             for done, record in enumerate(trace.mixers):
                 on_progress(done, len(trace.mixers))
                 site = record.site
-                drawn[site.layer, site.kind] = picture(record, sides(trace.mixing_sites)[site.stream])
+                side = sides(trace.mixing_sites)[site.stream]
+                drawn[site.layer, site.kind] = mixers.small_picture(record, side=side)
         return drawn
 
     return cached((trace.key, "pictures of mixers"), make) if trace.mixers else {}

@@ -115,7 +115,9 @@ def grid(roles: Grid) -> str:
         return "Each token sees only one token here, so every head gives it all of its attention."
     if roles.short:
         return "This text is too short to show what a head does."
-    if roles.random:
+    if roles.untrained == "looks untrained":
+        return "This model looks untrained, so what its heads look at is chance."
+    if roles.untrained:
         every = "The only head has" if roles.heads == 1 else f"All {roles.heads} heads have"
         return f"{every} random weights: what they look at is chance."
     if roles.by_chance:
@@ -133,7 +135,7 @@ def grid(roles: Grid) -> str:
 
 def most(roles: Grid) -> str:
     """Say what most heads of one kind do: "21 of 72 heads rest on [CLS]."; where there is no kind, what `grid` says."""
-    told = roles.counts and not (roles.alone or roles.short or roles.random or roles.by_chance)
+    told = roles.counts and not (roles.alone or roles.short or roles.untrained or roles.by_chance)
     return f"{_most(next(iter(roles.counts)), roles)}." if told else grid(roles)
 
 
@@ -357,6 +359,8 @@ def _role(role: Role, name: str, attention: str, *, short: bool) -> str:
             return f"{name} has no choice: {whole}, so all of its attention stays there."
         case "random":
             return f"{name} has random weights, so what it looks at is chance."
+        case "looks untrained":
+            return f"{name} is of a model that looks untrained, so what it looks at is chance."
         case "chance":
             return f"{name} spreads its attention as random weights would: no token gets more than chance gives it."
         case "broad":

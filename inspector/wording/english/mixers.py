@@ -112,6 +112,11 @@ GRID_OF_ALL = (
     "from 0; a layer with a map for each channel has one picture, the mean size of their weights. Roles and "
     "measures are of softmax attention alone: other heads come last where heads are sorted."
 )
+ALL_MAPS = "how each layer mixes tokens"
+IN_A_FILE = (
+    "A layer without softmax attention has as its map the matrix M of which M v is what the layer's own core left on "
+    "this text, within 1e-5 of its largest number. Its weights are no shares of attention."
+)
 ONE_TOKEN_OF_SOFTMAX = "Only heads of softmax attention are shown for one token: other weights are no shares."
 FARTHEST_OF_TILE = "the weight of its tile that is the farthest from 0"
 TILES_READ = f"Of this long text each cell of a small picture is {FARTHEST_OF_TILE}."
@@ -162,7 +167,7 @@ PNG_HELP = "The map as you see it"
 SVG_HELP = "The map as you see it, sharp at any size"
 CSV_HELP = "Weights as you see them, to the last digit"
 NPZ_HELP = "Weights as you see them, bit by bit: numpy.load() gives values, queries, keys"
-LARGEST_ABOUT = "The weight farthest from 0 of the whole map"
+LARGEST_ABOUT = "The weight farthest from 0, without the first query of a decoder, which reads itself alone"
 NEGATIVE_ABOUT = "The share of the weights on keys up to the query that are below 0"
 SUMS_ABOUT = "The least and the largest sum of a row; a row of softmax attention sums to 1"
 
@@ -222,11 +227,17 @@ def title(site: MixerSite, head: int) -> str:
     return name[0].upper() + name[1:]
 
 
-def head(read: HeadOfMixer, *, query: Named, key: Named) -> str:
-    """Say which weight of a head is the farthest from 0."""
-    to = "itself" if read.query == read.key else named(key)
+def head(read: HeadOfMixer, *, query: Named, key: Named, untrained: str = "") -> str:
+    """Say which weight of a head is the farthest from 0; untrained: as of `chance.untrained`, whose maps are chance."""
     where = title(read.site, read.head)
-    return f"{where}: the weight farthest from 0 is {signed(read.weight)}, from {named(query)} to {to}."
+    if untrained:
+        weights = "has random weights" if untrained == "random" else "is of a model that looks untrained"
+        return f"{where} {weights}, so what it reads is chance."
+    if len(read.site.queries) == 1:
+        return f"{where} has no choice: the whole text is {named(query)}."
+    to = "itself" if read.query == read.key else named(key)
+    but = "beyond the first token, which reads itself alone, " if read.size > abs(read.weight) else ""
+    return f"{where}: {but}the weight farthest from 0 is {signed(read.weight)}, from {named(query)} to {to}."
 
 
 def what(read: HeadOfMixer) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from inspector.wording.english.phrases import listed
+
 TITLE, CONTENTS, NUMBERS = "What Headlight sees in a text", "Contents", "Numbers"
 FORMULA = "Words with a formula"
 MODEL, TEXT, SECOND, TARGET, TOKENS, DATE = "Model", "Text", "Second text", "Target", "Tokens", "Date"
@@ -16,6 +20,15 @@ def counted(sections: int, *, pictures: int, tables: int) -> str:
 def cannot(model: str, cannot: str) -> str:
     """Say that a section needs another model."""
     return f"{model} {cannot}."
+
+
+def mixers(kinds: Iterable[str]) -> str:
+    """Say that the sections leave out the maps of layers that mix tokens without softmax attention."""
+    by = listed([f"a {kind}" for kind in kinds])
+    return (
+        f"Layers of this model mix tokens by {by}. Sections on weights and scores read softmax attention alone: the "
+        "maps of these layers are on the page Attention, and in its files."
+    )
 
 
 def more_rows(count: int) -> str:

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from inspector import export
 from inspector.trace import Trace
 from models import LoadedModel
 from tests.closeness import assert_close
+from tests.inspector.probe.hybrids import loaded_family
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +131,64 @@ def test_a_cut_text_says_so_in_the_page(minilm: LoadedModel) -> None:
     long = inspector.record(minilm, "cat " * 600)
     assert long.cut is not None
     assert str(long.cut) in export.html(long, layer=0, head=None)
+
+
+HYBRIDS = {"qwen3_next": "gated delta rule", "rwkv": "WKV"}  # beside softmax attention; a map for each channel
+
+
+@pytest.fixture(scope="module", params=HYBRIDS)
+def hybrid(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    return inspector.record(loaded_family(request.param, tmp_path_factory.mktemp("hybrid")), "the cat sat on the log")
+
+
+def test_html_has_the_maps_of_layers_without_softmax(hybrid: Trace) -> None:
+    (mixer, *_), size = hybrid.mixer_sites, len(hybrid.tokens)
+    page = export.html(hybrid, layer=mixer.layer, head=2, kind=mixer.kind)
+    ((header, data),) = messages(page, "head")
+    expected = hybrid.attention(layer=mixer.layer, head=2, kind=mixer.kind)
+    np.testing.assert_array_equal(np.frombuffer(data, "<f4"), expected.ravel())
+    assert header["diverging"]
+    assert header["title"] == f"Layer 0 ({mixer.kind}), {'channel' if mixer.by_channel else 'head'} 2"
+    assert_close(header["vmax"], np.abs(expected).max(), relative=1e-6)
+    ((grid, _),) = messages(page, "grid")
+    sites = hybrid.mixing_sites_of("decoder")
+    assert grid["widths"] == [site.tiles for site in sites]
+    assert grid["selected"] == [0, 0 if mixer.by_channel else 2]
+    ((entries, numbers),) = messages(page, "every")
+    rows = np.frombuffer(numbers, "<f4").reshape(len(entries["heads"]), -1)
+    for entry, values in zip(entries["heads"], rows, strict=True):
+        site, head = sites[entry["layer"]], entry["head"]
+        opened = 2 if mixer.by_channel and site is sites[0] else head
+        weights = hybrid.attention(layer=site.layer, head=opened, kind=site.kind)
+        np.testing.assert_array_equal(values[: size * size].reshape(size, size), weights)
+        assert entry.get("diverging", header["diverging"]) == (site.kind != "softmax")
+        assert entry["title"].endswith(f"{'channel' if site.tiles < site.heads else 'head'} {opened}")
+
+
+def test_a_softmax_head_of_a_hybrid_has_all_layers_beside_it(tmp_path: Path) -> None:
+    trace = inspector.record(loaded_family("qwen3_next", tmp_path / "model"), "the cat sat on the log")
+    page = export.html(trace, layer=1, head=0)
+    ((grid, _),) = messages(page, "grid")
+    assert grid["names"] == ["layer 0 (delta)", "layer 1 (softmax)"]
+    ((header, _),) = messages(page, "head")
+    assert (header["layer"], header["diverging"]) == (1, False)
+    for ending in ("png", "csv"):
+        export.write(trace, tmp_path / f"map.{ending}", layer=0, head=1, kind="gated delta rule")
+    _, _, weights = read((tmp_path / "map.csv").read_text(encoding="utf-8"))
+    np.testing.assert_array_equal(weights, trace.attention(layer=0, head=1, kind="gated delta rule"))
+
+
+def test_a_map_that_is_not_what_the_layer_did_is_in_no_file(tmp_path: Path) -> None:
+    trace = inspector.record(loaded_family("qwen3_next", tmp_path), "the cat sat on the log")
+    (mixer,) = trace.mixers
+    wrong = replace(trace, mixers=(replace(mixer, output=mixer.output * 1.1),))
+    page = export.html(wrong, layer=1, head=0)
+    ((entries, _),) = messages(page, "every")
+    assert {entry["layer"] for entry in entries["heads"]} == {1}
+    with pytest.raises(ValueError, match="no map of layer 0"):
+        export.html(wrong, layer=0, head=0, kind="gated delta rule")
+    with pytest.raises(ValueError, match="has no mean over heads"):
+        export.html(trace, layer=0, head=None, kind="gated delta rule")
 
 
 @pytest.mark.parametrize("name", ["map.jpg", "map", ".html", "map.html.txt"])

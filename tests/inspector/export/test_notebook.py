@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ import inspector
 from inspector import export, heads
 from inspector.trace import Trace
 from models import LoadedModel
+from tests.inspector.probe.hybrids import loaded_family
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +40,17 @@ def test_the_cell_holds_one_frame_with_the_exported_page(trace: Trace) -> None:
 def test_without_a_head_the_most_telling_is_open(trace: Trace) -> None:
     layer, head = heads.most_telling(heads.measure(trace))
     assert inspector.show(trace).page == export.html(trace, layer=layer, head=head, stream="encoder")
+
+
+def test_a_layer_without_softmax_is_shown_by_its_own_map(tmp_path: Path) -> None:
+    hybrid = inspector.record(loaded_family("qwen3_next", tmp_path / "hybrid"), "the cat sat")
+    delta = {"layer": 0, "head": 2, "kind": "gated delta rule", "stream": "decoder"}
+    assert inspector.show(hybrid, layer=0, head=2).page == export.html(hybrid, **delta)
+    assert inspector.show(hybrid, kind="gated delta rule", head=2).page == export.html(hybrid, **delta)
+    layer, head = heads.most_telling(heads.measure(hybrid))
+    assert inspector.show(hybrid).page == export.html(hybrid, layer=layer, head=head, stream="decoder")
+    scan = inspector.record(loaded_family("mamba", tmp_path / "mamba"), "the cat sat")
+    assert inspector.show(scan).page == export.html(scan, layer=0, head=0, kind="selective scan", stream="decoder")
 
 
 def test_what_is_not_there_is_refused(trace: Trace) -> None:

@@ -14,6 +14,7 @@ from inspector.export import markdown, report
 from inspector.sections import registry
 from inspector.trace import Trace
 from models import LoadedModel
+from tests.inspector.probe.hybrids import loaded_family
 from tests.inspector.views.page import HOSTILE
 
 pytestmark = pytest.mark.heavy
@@ -125,3 +126,10 @@ def test_a_formula_stands_in_its_line_or_alone_and_a_price_is_none() -> None:
     assert '<math xmlns="http://www.w3.org/1998/Math/MathML" display="inline">' in markdown.html("of $x^2$ alone")
     assert 'display="block"' in markdown.html(r"$$ s = 1 \sqrt{64} $$")
     assert "<math" not in markdown.html("costs $5 and $6 more, or $$")
+
+
+def test_a_report_says_where_the_maps_of_other_mixers_are(tmp_path: Path) -> None:
+    trace = inspector.record(loaded_family("mamba", tmp_path / "mamba"), "the cat sat")
+    report(trace, tmp_path / "report.html")
+    text = Tags((tmp_path / "report.html").read_text(encoding="utf-8")).text
+    assert "Layers of this model mix tokens by a selective scan" in text

@@ -25,7 +25,7 @@ FAMILIES = ("qwen3_next", "kimi_linear", "minimax", "mamba2", "mamba", "recurren
 def test_every_cell_stands_rebuilt(name: str, tmp_path: Path) -> None:
     trace = recorded(loaded_family(name, tmp_path), TOKENS)
     for record in trace.mixers[:2]:
-        size = abs(mixers.read(record, 1).weight)
+        size = mixers.read(record, 1).size
         weights = record.of_head(1).window(queries=slice(0, TOKENS), keys=slice(0, TOKENS))[0]
         assert_close(np.abs(weights).max(), size, relative=1e-9)
         for query, key in np.ndindex(TOKENS, TOKENS):
@@ -96,7 +96,7 @@ def test_states_and_erasures_are_those_of_the_recurrence() -> None:
 def test_a_fault_in_a_step_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     key = np.random.default_rng(1).normal(size=(8, 4))
     record = delta(key / np.linalg.norm(key, axis=1, keepdims=True), strength=0.6, decay=-0.1)
-    size = abs(mixers.read(record, 0).weight)
+    size = mixers.read(record, 0).size
     assert mixers.why(record, head=0, query=6, key=2, size=size).holds
     of_cell = import_module("inspector.mixers.why")
     true = of_cell.recurrence
