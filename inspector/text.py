@@ -90,10 +90,13 @@ def cut(text: str) -> str:
     return text if len(text) <= LONGEST_TOKEN else f"{text[: LONGEST_TOKEN - 1]}…"
 
 
-def token(text: str) -> str:
-    """Write a token in a sentence: as inline code, in which Markdown reads nothing, so that it stays as it is."""
+def token(text: str, *, spaced: bool = False) -> str:
+    """Write a token in a sentence: as inline code, in which Markdown reads nothing, so that it stays as it is.
+
+    spaced: with the mark of the space before it, which tells two tokens of a vocabulary apart.
+    """
     name = token_name(text)
-    name = cut(name.lstrip("␣") or name)
+    name = cut(name if spaced else name.lstrip("␣") or name)
     fence = "`" * (1 + max(map(len, re.findall("`+", name)), default=0))
     space = " " if name.startswith("`") or name.endswith("`") else ""
     return f"{fence}{space}{name}{space}{fence}"

@@ -98,6 +98,28 @@ def token_id(tokenizer: Any, name: str) -> int | None:
     return id if id is not None and token_names(tokenizer, [id]) == (name,) else None
 
 
+def word_id(tokenizer: Any, word: str | int) -> int:
+    """Find the token that a word is within a text: "John" is "␣John" where the vocabulary tells the two apart.
+
+    word: a word, a mark, the name of a token, or an id, which is returned. Raises ValueError where it is no one token.
+    """
+    if isinstance(word, int):
+        return word
+    named, unknown = token_id(tokenizer, word), getattr(tokenizer, "unk_token_id", None)
+    if named is not None and named != unknown and not word.isalpha():
+        return named
+    pieces = [tokenizer(text, add_special_tokens=False).input_ids for text in (f" {word.strip()}", word.strip())]
+    for ids in pieces:
+        if len(ids) == 1 and ids[0] != unknown:
+            return int(ids[0])
+    if named is not None and named != unknown:
+        return named
+    names = ", ".join(token_names(tokenizer, pieces[0]))
+    raise ValueError(
+        f"{word!a} is {len(pieces[0])} tokens here ({names}), and one is asked for; choose a shorter word, or an id"
+    )
+
+
 def encode(
     tokenizer: Any, text: str, *, text_pair: str | None = None, max_tokens: int, limit: str | None = None
 ) -> Encoding:

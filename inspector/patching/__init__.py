@@ -9,7 +9,7 @@ patching.patch_heads(pair).sort_values("effect")  # a row per head: how much of 
 
 from inspector.patching.grids import Estimate, estimate, heads, patch_head_tokens, patch_heads, patch_parts
 from inspector.patching.notation import parse, write
-from inspector.patching.pair import Answer, Pair, pair, word_id
+from inspector.patching.pair import Answer, Pair, pair
 from inspector.patching.promises import ScoreChange, cut_heads, measure_cuts, promise, score_change
 from inspector.patching.scissors import Cut, CutRun, EdgeCut, HeadCut, SpanCut, Uncut, cut, read
 from inspector.patching.writes import Reader, read_by, written_by
@@ -42,7 +42,6 @@ __all__ = [
     "read",
     "read_by",
     "score_change",
-    "word_id",
     "write",
     "written_by",
 ]

@@ -17,7 +17,7 @@ from inspector.probe.layer_runs import LayerRuns, keep_layers
 from inspector.trace import Trace
 from inspector.trace.blocks import Blocks, LayerRecord
 from models import LoadedModel
-from models.tokenizers import token_id, token_names
+from models.tokenizers import token_names, word_id
 
 Into = Literal["corrupted", "clean"]
 """The text that is run; what is put into it is of the other."""
@@ -180,30 +180,10 @@ def answer_of(
     if not 0 <= place < len(read):
         raise ValueError(f"position {place} is out of range: the text has positions 0 to {len(read) - 1}")
     likeliest = [int(_logits(loaded, trace, place).argmax()) for trace in traces]
-    token = likeliest[0] if answer is None else word_id(loaded, answer)
-    other = (likeliest[-1] if likeliest[-1] != token else None) if against is None else word_id(loaded, against)
-    if len(traces) == 1 and against is None:
-        other = None
+    token = likeliest[0] if answer is None else word_id(loaded.tokenizer, answer)
+    other = likeliest[-1] if len(traces) > 1 and likeliest[-1] != token else None
+    other = other if against is None else word_id(loaded.tokenizer, against)
     return Answer(position=place, token=token, against=other, normalised=normalised)
-
-
-def word_id(loaded: LoadedModel, word: str | int) -> int:
-    """The id of a token: by id, by its name in the vocabulary, or of a word that is one token, after a space or not.
-
-    Raises ValueError where the word is no one token.
-    """
-    if isinstance(word, int):
-        return word
-    named = token_id(loaded.tokenizer, word)
-    unknown = getattr(loaded.tokenizer, "unk_token_id", None)
-    if named is not None and named != unknown and not word.isalpha():
-        return named
-    pieces = [loaded.tokenizer(text, add_special_tokens=False).input_ids for text in (f" {word.strip()}", word.strip())]
-    for ids in pieces:
-        if len(ids) == 1 and ids[0] != unknown:
-            return int(ids[0])
-    names = ", ".join(token_names(loaded.tokenizer, pieces[0]))
-    raise ValueError(f"{word!a} is {len(pieces[0])} tokens here ({names}), and one is measured; choose a shorter word")
 
 
 def _position(loaded: LoadedModel, traces: Sequence[Trace]) -> int:

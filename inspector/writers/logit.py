@@ -20,9 +20,7 @@ from inspector.trace import Trace
 from inspector.writers import residual
 from inspector.writers.residual import Floats, Inside, Writer, look_inside
 from models import LoadedModel
-from models.tokenizers import token_id
-
-SPACES = ("\u0120", "\u2581")  # marks of a space before a token, of byte-level and of SentencePiece vocabularies
+from models.tokenizers import word_id
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +100,8 @@ def of_logit(
     tokens = trace.read_by(stream).tokens
     if not 0 <= position < len(tokens):
         raise ValueError(f"position {position} is out of range: the {stream} read tokens 0 to {len(tokens) - 1}")
-    chosen = _id(loaded, token)
-    other = None if against is None else _id(loaded, against)
+    chosen = word_id(loaded.tokenizer, token)
+    other = None if against is None else word_id(loaded.tokenizer, against)
     reading = read_head(loaded, trace, position=position, token=chosen, against=other)
     inside = look_inside(trace, loaded) if inside is None else inside
     state = residual.written(inside, stream=stream, position=position, opened=opened)
@@ -121,15 +119,3 @@ def of_logit(
             "more happens in the head than is followed"
         )
     return made
-
-
-def _id(loaded: LoadedModel, token: int | str) -> int:
-    """Find a token's id by its name, which may leave out the mark of the space before it."""
-    if isinstance(token, int):
-        return token
-    bare = token.lstrip()
-    names = (token, *(f"{mark}{bare}" for mark in SPACES), bare)
-    number = next((found for name in names if name and (found := token_id(loaded.tokenizer, name)) is not None), None)
-    if number is None:
-        raise ValueError(f"{token!a} is no token of {loaded.card.id}; give it as its tokenizer cuts it, or its id")
-    return number

@@ -9,7 +9,7 @@ from transformers import T5ForConditionalGeneration
 import inspector
 import models
 from models import LoadedModel
-from models.tokenizers import MAX_CHARACTERS, encode, substituted, token_id, token_names, with_gaps
+from models.tokenizers import MAX_CHARACTERS, encode, substituted, token_id, token_names, with_gaps, word_id
 from models.transformer.subwords import as_transformers, train_subwords
 from tests.inspector.probe.families import BUCKETS, Family, save
 
@@ -152,3 +152,27 @@ def test_a_model_may_write_ids_that_its_tokenizer_does_not_have(larger_than_its_
     assert list(inspector.interventions.surprises(loaded, dropped)["truth"]) == list(trace.sites[-1].predicts)
     lens = inspector.lens.logit_lens(trace, loaded.predict, loaded.tokenizer, truth=trace.sites[-1].predicts, top=1)
     assert list(lens["prediction"])[-len(trace.target) :] == list(trace.sites[-1].predicts)
+
+
+@pytest.mark.parametrize(
+    ("id", "word", "name"),
+    [
+        ("minilm", "cat", "cat"),
+        ("minilm", ".", "."),
+        ("minilm", "##ing", "##ing"),
+        ("mini-gpt", "cat", "▁cat"),
+        ("mini-gpt", "▁cat", "▁cat"),
+        ("mini-gpt", ",", ","),
+        ("mini-bert-zh", "猫", "猫"),
+    ],
+)
+def test_a_word_is_the_token_that_it_is_within_a_text(id: str, word: str, name: str) -> None:
+    tokenizer = models.load_tokenizer(id)
+    assert token_names(tokenizer, [word_id(tokenizer, word)]) == (name,)
+
+
+def test_a_word_of_several_tokens_or_none_is_a_sentence() -> None:
+    tokenizer = models.load_tokenizer("minilm")
+    assert word_id(tokenizer, 7) == 7
+    with pytest.raises(ValueError, match=r"'unbelievably' is \d tokens here"):
+        word_id(tokenizer, "unbelievably")

@@ -15,9 +15,8 @@ from inspector.plots.chart import Chart
 from inspector.sections.block import inside
 from inspector.sections.picks import Clicked, Line, Token
 from inspector.sections.scores.open_head import to_map
-from inspector.sections.section import Block, Check, Figure, Map, Mark, Note, Row, Section, Sentence, Table
+from inspector.sections.section import Block, Check, Figure, Map, Mark, Need, Note, Row, Section, Sentence, Table
 from inspector.text import named, plain
-from inspector.wording import block as block_words
 from inspector.wording import writers as words
 from models.cards import WRITERS
 from models.tokenizers import token_names
@@ -32,9 +31,6 @@ PARTS = {"embedding": "residual", "attention": "attention", "cross": "k", "ffn":
 def answer(subject: Subject, *, token: int, guess: str, against: str, wrote_head: int) -> Iterator[Block]:
     """Yield who wrote the lead of a token over another, by layer and part, by head, and by the tokens of a head."""
     model = subject.model
-    if model.predict is None:
-        yield Note(block_words.no_head(writer=subject.first_at_hand(WRITERS)), words.PREDICTION)
-        return
     if subject.stream != ("decoder" if "decoder" in inside.streams(subject) else "encoder"):
         yield Note(words.OTHER_STREAM, words.PREDICTION)
         return
@@ -234,4 +230,10 @@ SECTION = Section(
     ),
     needs_model=True,
     waits=words.WAITS,
+    need=Need(
+        words.PREDICTS_NOTHING,
+        lambda loaded: loaded.predict is not None and not inside.why_not(loaded),
+        WRITERS,
+        inside.why_not,
+    ),
 )

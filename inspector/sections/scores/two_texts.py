@@ -14,7 +14,9 @@ from inspector.sections.picks import Line, Option
 from inspector.sections.scores.open_head import HEAD, OPEN, OpenHead, code_of_stream, heads_map, to_map
 from inspector.sections.section import Ask, Block, Map, Need, Note, Paragraph, Row, Section, Sentence, Table
 from inspector.wording import patching as words
+from inspector.wording import writers as writers_words
 from models import failures
+from models.cards import WRITERS
 
 if TYPE_CHECKING:
     from inspector.patching import Pair
@@ -271,7 +273,7 @@ ANSWER = Line("answer", words.ANSWER, lambda subject: "", 40, help=words.ANSWER_
 AGAINST = Line("against", words.AGAINST, lambda subject: "", 40, width=140)
 PATCHED = Option("patched", words.WHAT, lambda subject: words.GRIDS, look="list", width=230)
 INTO = Option("into", words.INTO, lambda subject: words.RUN, look="list", width=230)
-NEED = Need("predicts no tokens", lambda loaded: loaded.predict is not None, ("mini-bert", "mini-gpt", "translator"))
+NEED = Need(writers_words.PREDICTS_NOTHING, lambda loaded: loaded.predict is not None, WRITERS)
 SECTION = Section(
     "two_texts",
     words.TWO_TEXTS,

@@ -13,7 +13,7 @@ CORRUPTED_HELP = (
     "A text of equal length, token by token, that leads to another answer. The text in the sidebar is clean."
 )
 WRITE_ANOTHER = "Write a corrupted text: one of as many tokens as yours, in which a word is another."
-ANSWER_HELP = "A word of one token. Left empty, what the model finds likeliest."
+ANSWER_HELP = "A word of one token, as it stands after a space. Left empty, what the model finds likeliest."
 GRIDS = {
     "heads": "Heads",
     "stream": "Stream x token",

@@ -8,6 +8,7 @@ from inspector.wording.english.phrases import count_of, named
 
 SCORE, PREDICTION = "Who wrote a score", "Who wrote the prediction"
 WROTE = "Who wrote it"
+PREDICTS_NOTHING = "predicts no tokens"
 WAITS = "Adding up who wrote it …"
 QUERY, KEY, TOKEN, GUESS, AGAINST = "Query", "Key", "Token", "Logit of", "Less that of"
 PAIRS = "The strongest pairs"
@@ -23,7 +24,7 @@ PARTS, PARTS_ALT = "By layer and part", "What each layer's attention and FFN wri
 OPENS_HEAD = "A click on a layer's attention opens the head that writes most of it, below."
 HEADS, HEADS_ALT = "By head", "What each head writes, a row for each layer"
 LAYER, HEAD = "layer", "head"
-GUESS_HELP = "A token by its name; left empty, the likeliest."
+GUESS_HELP = "A word of one token, as it stands after a space; left empty, the likeliest."
 AGAINST_HELP = "Another token; left empty, the second likeliest. The difference of two logits is what decides."
 NAMES = {
     "embedding": "embedding",
@@ -131,9 +132,11 @@ def predicted(*, token: str, against: str, total: float, part: str, layer: int |
     """Say which part of the model writes most of the difference of two logits."""
     name = NAMES[part] if layer is None else f"{NAMES[part]} of layer {layer}"
     side = "above" if total >= 0 else "below"
+    more = "; others write against it" if abs(contribution) > abs(total) else ""
     return (
-        f"The logit of {code(token)} lies {number(abs(total))} {side} that of {code(against)}; the {name} writes "
-        f"{signed(contribution)} of it, the most of any part."
+        f"The logit of {code(token, spaced=True)} lies {number(abs(total))} {side} that of "
+        f"{code(against, spaced=True)}; the {name} writes {signed(contribution)} toward that, the most of any "
+        f"part{more}."
     )
 
 

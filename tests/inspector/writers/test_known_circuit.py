@@ -113,7 +113,7 @@ def test_a_query_that_does_not_see_a_key_has_no_score(induction: LoadedModel) ->
         writers.of_score(trace, induction, layer=1, head=1, query=1, key=3)
     with pytest.raises(ValueError, match="no head among the writers of the query's side"):
         writers.of_score(trace, induction, layer=0, head=1, query=3, key=1, opened=("query", INDUCTION))
-    with pytest.raises(ValueError, match="no token"):
+    with pytest.raises(ValueError, match="is 3 tokens here"):
         writers.of_logit(trace, induction, position=1, token="no such token")
     with pytest.raises(ValueError, match="position 99 is out of range"):
         writers.of_logit(trace, induction, position=99, token=3)
