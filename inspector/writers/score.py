@@ -26,6 +26,13 @@ from models.attention.relative import ShawScore, XlScore, clipped
 from models.attention.scores import DotScore, GeneralScore
 
 
+KINDS: dict[str, str] = {
+    **{"embedding": "word", "positions": "place", "distance": "place", "head": "attention", "attention": "attention"},
+    **{"ffn": "FFN", "bias": "constant", "beta": "constant"},
+}
+"""What each kind of writer tells: which word stands there, where it stands, what layers below wrote, or nothing of it."""
+
+
 @dataclass(frozen=True, eq=False)
 class ScoreWriters:
     """One score as a sum over pairs of writers.
@@ -69,6 +76,17 @@ class ScoreWriters:
         ]
         contribution = pd.Series(self.matrix.ravel()[order], name="contribution")
         return pd.concat([pd.Series(range(len(order)), name="rank"), *tables, contribution], axis=1)
+
+    def by_kind(self) -> pd.DataFrame:
+        """Sum the pairs by what wrote each side (KINDS), the largest first: query, key, contribution."""
+        query, key = ([KINDS[writer.kind] for writer in side] for side in (self.queries, self.keys))
+        pairs = {
+            "query": np.repeat(query, len(key)),
+            "key": np.tile(key, len(query)),
+            "contribution": self.matrix.ravel(),
+        }
+        sums = pd.DataFrame(pairs).groupby(["query", "key"], as_index=False, sort=False).sum()
+        return sums.sort_values("contribution", key=np.abs, ascending=False, ignore_index=True)
 
     def sources(self) -> pd.DataFrame:
         """Sum the opened head's pairs by the token that it read: source and contribution, a row a token."""

@@ -82,15 +82,26 @@ def writer(*, kind: str, layer: int | None, head: int | None, name: str) -> str:
     return f"{'the FFN' if kind == 'ffn' else 'the attention'} of layer {layer}"
 
 
-def pair(*, score: float, strongest: float, of_query: str, of_key: str, query: Named, key: Named) -> str:
-    """Say which pair of writers gives most of a score.
-
-    of_query, of_key: names of writers; query, key: where they wrote.
-    """
+def kinds(*, score: float, strongest: float, of_query: str, of_key: str, query: Named, key: Named) -> str:
+    """Say in plain words what gives most of a score; of_query, of_key: kinds of `writers.score.KINDS`."""
     return (
-        f"One pair gives {signed(strongest)} of the score {signed(score)}: {of_query} at {named(query)} meets "
-        f"{of_key} at {named(key)}."
+        f"Of the score {signed(score)}, {signed(strongest)} comes from {_SIDES[of_query].format(named(query))} meeting "
+        f"{_SIDES[of_key].format(named(key))}."
     )
+
+
+_SIDES = {
+    "word": "the word {}",
+    "place": "where {} stands",
+    "attention": "what heads below wrote at {}",
+    "FFN": "what FFNs below wrote at {}",
+    "constant": "what the model adds to every token, at {}",
+}
+
+
+def pair(*, strongest: float, of_query: str, of_key: str) -> str:
+    """Say which pair of writers is the largest; of_query, of_key: names of writers."""
+    return f"The largest single pair gives {signed(strongest)}: {of_query} and {of_key}."
 
 
 def rest(pairs: int) -> str:
