@@ -59,6 +59,11 @@ def _told(subject: Subject) -> pd.Series[Any]:
     return outstanding(stream.statistics(subject), size=stream.size(stream.norms(subject)))
 
 
+def _first(subject: Subject) -> int:
+    """Take the token of the vector that the sentence tells."""
+    return int(_told(subject)["position"]) if stream.norms(subject) else 0
+
+
 def _seen(subject: Subject, *, statistic: str, norm_sqrt: bool) -> Iterator[Block]:
     """Yield a statistic of all norms and tokens as a map, beside one token through all norms."""
     wide = stream.statistics(subject).pivot_table(index="norm", columns="position", values=statistic)
@@ -208,7 +213,7 @@ STATISTIC = Option(
     width=260,
 )
 ROOT = Switch("norm_sqrt", words.ROOT, default=True, help=words.ROOT_HELP)
-TOKEN = Token("token", words.TOKEN, lambda subject: subject.tokens, default=1)
+TOKEN = Token("token", words.TOKEN, lambda subject: subject.tokens, default=_first)
 ONE = Section("one", words.THROUGH, _one, (TOKEN,), behind=words.ANOTHER_TOKEN)
 SEEN = Section("seen", "", _seen, (STATISTIC, ROOT))
 SECTION = Section("every", words.EVERY, answer, parts=(SEEN, ONE))
