@@ -40,6 +40,24 @@ class Difference:
     largest: float
 
 
+@dataclass(frozen=True)
+class SignedDifference:
+    """The signed difference a - b of two maps whose weights are no shares of a row; queries, keys, values as above.
+
+    cosine: of the two maps as vectors, -1 .. 1, whatever their scales; NaN where one of them is 0 everywhere. largest:
+    of abs(a - b), at the row and the column `cell`, where the maps have the weights `a` and `b`.
+    """
+
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+    values: Array
+    cosine: float
+    largest: float
+    cell: tuple[int, int]
+    a: float
+    b: float
+
+
 def shared(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
     """Positions (in a, in b) of the tokens that agree, in order (Ratcliff and Obershelp's matching blocks)."""
     blocks = SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
@@ -48,11 +66,7 @@ def shared(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
 
 def subtract(a: Array, b: Array, *, queries: tuple[str, ...], keys: tuple[str, ...]) -> Difference:
     """Two maps [queries, keys] between the same tokens or words. Raises ValueError where their shapes differ."""
-    if not a.shape == b.shape == (len(queries), len(keys)):
-        raise ValueError(
-            f"maps of shapes {a.shape} and {b.shape} between {len(queries)} queries and {len(keys)} keys cannot be "
-            "subtracted; give two maps of the same tokens"
-        )
+    _check_shapes(a, b, queries, keys)
     values: Array = a - b
     p, q = shares(a), shares(b)
     ranked = _rank_correlation(a, b)
@@ -65,6 +79,36 @@ def subtract(a: Array, b: Array, *, queries: tuple[str, ...], keys: tuple[str, .
         entropy_change=float((entropy(p) - entropy(q)).mean()),
         largest=float(np.abs(values).max()),
     )
+
+
+def subtract_signed(a: Array, b: Array, *, queries: tuple[str, ...], keys: tuple[str, ...]) -> SignedDifference:
+    """Two maps [queries, keys] of heads without softmax attention, between the same tokens or words.
+
+    Raises ValueError where their shapes differ.
+    """
+    _check_shapes(a, b, queries, keys)
+    values: Array = a - b
+    row, column = (int(at) for at in np.unravel_index(np.abs(values).argmax(), values.shape))
+    first, second = a.astype(np.float64).ravel(), b.astype(np.float64).ravel()
+    lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
+    return SignedDifference(
+        queries,
+        keys,
+        values,
+        float(first @ second) / lengths if lengths else math.nan,
+        float(np.abs(values).max()),
+        (row, column),
+        float(a[row, column]),
+        float(b[row, column]),
+    )
+
+
+def _check_shapes(a: Array, b: Array, queries: Sequence[str], keys: Sequence[str]) -> None:
+    if not a.shape == b.shape == (len(queries), len(keys)):
+        raise ValueError(
+            f"maps of shapes {a.shape} and {b.shape} between {len(queries)} queries and {len(keys)} keys cannot be "
+            "subtracted; give two maps of the same tokens"
+        )
 
 
 def changed_heads(

@@ -15,7 +15,8 @@ from inspector.trace import AttentionSite, MixerSite, Trace
 class ComparedMap:
     """One of two maps that are compared: a head, or with head=None the mean over a layer's heads.
 
-    whole: the trace's tokens as they are hidden or merged; begin: how many of them are compared, None for all.
+    whole: the trace's tokens as they are hidden or merged; begin: how many of them are compared, None for all. kind:
+    how the layer mixes tokens.
     """
 
     trace: Trace
@@ -25,6 +26,7 @@ class ComparedMap:
     stream: str
     call: int = 0
     begin: int | None = None
+    kind: str = AttentionSite.kind
 
     @property
     def part(self) -> str:
@@ -154,18 +156,26 @@ def cell(trace: Trace, explained: Explanation) -> str:
 
 
 def comparison(a: ComparedMap, b: ComparedMap) -> str:
-    """Python lines after which `found` is the difference of two maps, with its numbers."""
+    """Python lines after which `found` is the difference of two maps of one kind, with its numbers."""
     weights = [
-        f"weights_{name} = inspector.maps.weights({name}, both.shown[{place}], "
-        f"{_place(side.layer, side.head, side.stream, side.call)})"
+        f"weights_{name} = {_between(name, side, f'both.shown[{place}]')}"
         for place, (name, side) in enumerate((("a", a), ("b", b)))
     ]
     lines = [
-        "found = inspector.compare.subtract(",
+        f"found = inspector.compare.subtract{'' if a.kind == AttentionSite.kind else '_signed'}(",
         "    weights_a, weights_b, queries=both.queries.a.labels, keys=both.keys.a.labels",
         ")",
     ]
     return "\n".join([*_paired(a, b, by="pairing"), *weights, *lines])
+
+
+def _between(trace: str, side: ComparedMap, shown: str) -> str:
+    """Write a map between the groups of tokens that are shown."""
+    if side.kind == AttentionSite.kind:
+        place = _place(side.layer, side.head, side.stream, side.call)
+        return f"inspector.maps.weights({trace}, {shown}, {place})"
+    mixer = f"{trace}.mixer(layer={side.layer}, kind={side.kind!r})"
+    return f"inspector.maps.rows({shown}, inspector.mixers.reader({mixer}, {side.head}), queries=slice(None))[1]"
 
 
 def matched_heads(a: ComparedMap, b: ComparedMap) -> str:

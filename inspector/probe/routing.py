@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any
 
@@ -38,7 +38,7 @@ from inspector.probe.expert_calls import (
 from inspector.probe.inputs import ModelInputs
 from inspector.probe.norm_kinds import is_norm
 from inspector.probe.norm_places import is_same, stream_of
-from inspector.probe.recording import forward
+from inspector.probe.recording import OnProgress, forward
 from inspector.trace import HALF, Trace, read_only
 from inspector.trace.routing import RouterRecord, Routing
 from models import LoadedModel
@@ -49,7 +49,7 @@ NOT_ADDED = "it does not add up what its experts give and what all tokens share"
 TOLERANCE = 1e-5  # of the largest entry of what the layer gives, float32; half precision: 4 of its last digits more
 
 
-def record_routing(loaded: LoadedModel, trace: Trace) -> Routing:
+def record_routing(loaded: LoadedModel, trace: Trace, *, on_progress: OnProgress | None = None) -> Routing:
     """Run the model once more on the text of a trace, and record which experts each token goes through.
 
     ```python
@@ -60,12 +60,13 @@ def record_routing(loaded: LoadedModel, trace: Trace) -> Routing:
     Chosen experts and weights are what the experts' module was given. Each layer is held to the model: its experts, run
     one at a time and summed with the recorded weights, must give what the layer gave within TOLERANCE of its largest
     entry; else the layer is refused with the difference. A model without experts gives no layers. Memory is linear in
-    the text. Experts that share a token's attention (JetMoE) are refused.
+    the text. Experts that share a token's attention (JetMoE) are refused. on_progress: called after each expert with
+    the mixtures that are done, a part of one included, and their number; an exception in it ends the run.
 
     Raises ValueError where the model gives another last hidden state than the trace has.
     """
     _install(loaded.network)
-    watched = _Watched(loaded, trace)
+    watched = _Watched(loaded, trace, on_progress or (lambda done, total: None))
     token = _watched.set(watched)
     try:
         with (
@@ -101,17 +102,29 @@ class _Watched:
     """Everything that the hooks saw in one forward.
 
     given: what the modules that tell the choices took and gave, and in which layer, until their block is done. beside:
-    modules beside a block, with what they took and gave. again: the block is run again, and nothing is noted.
+    modules beside a block, with what they took and gave. again: the block is run again, and nothing is noted. done: how
+    many mixtures have run.
     """
 
     loaded: LoadedModel
     trace: Trace
+    on_progress: OnProgress
     layers: list[RouterRecord] = field(default_factory=list)
     refused: list[tuple[str, int, str]] = field(default_factory=list)
     given: dict[int, tuple[tuple[Any, ...], Any, int]] = field(default_factory=dict)
     beside: list[tuple[nn.Module, Tensor, Tensor]] = field(default_factory=list)
     again: bool = False
     last: _Run | None = None
+    done: int = 0
+
+    @cached_property
+    def mixtures(self) -> int:
+        """The number of mixtures whose experts are run one at a time."""
+        return sum(place.way not in ("attention", "unknown") for place in places_of_experts(self.loaded.network))
+
+    def tell(self, share: float) -> None:
+        """Tell how much of the mixture that runs is done."""
+        self.on_progress(self.done + share, max(self.mixtures, self.done + 1))
 
     def end(self) -> None:
         """Write the record of the last block, with what was added beside it."""
@@ -193,6 +206,7 @@ class _Hook:
                 self._record(watched, call, rows_of(output), entered=arguments(block, args, named)[0], layer=layer)
         finally:
             watched.again = False
+        watched.done += 1
 
     def _layer(self) -> int:
         layer = running_layer()
@@ -212,7 +226,7 @@ class _Hook:
         if len(output) != len(watched.trace.read_by(stream)) or len(call.chosen) != len(output):
             watched.refused.append((stream, layer, "its experts are not given one state for each token"))
             return
-        total, lengths = _summed(call)
+        total, lengths = _summed(call, on_share=watched.tell)
         rebuilt = _Rebuilt.of(call, total, output)
         if not rebuilt.off <= _allowed(output.dtype):
             watched.refused.append((stream, layer, wrong_sum(rebuilt.off)))
@@ -247,13 +261,17 @@ def _read(place: ExpertsPlace, given: tuple[Any, ...], output: Any, again: Calla
     return SortedTokens.read(place, output, again)
 
 
-def _summed(call: ExpertsCall) -> tuple[Tensor, Tensor]:
-    """Run each expert alone on its tokens: the sum with the recorded weights [Q, D], and the length of each [Q, C]."""
+def _summed(call: ExpertsCall, *, on_share: Callable[[float], None]) -> tuple[Tensor, Tensor]:
+    """Run each expert alone on its tokens: the sum with the recorded weights [Q, D], and the length of each [Q, C].
+
+    on_share: called with the share of the experts that ran.
+    """
     lengths = torch.zeros_like(call.weights, dtype=torch.float32)
     total: Tensor | None = None
     taken = call.weights != 0
     taken[0, 0] |= not taken.any()  # an expert of weight 0 runs, for the width of a sum of nothing
-    for expert in sorted(set(call.chosen[taken].tolist())):
+    experts = sorted(set(call.chosen[taken].tolist()))
+    for number, expert in enumerate(experts, start=1):
         rows, slots = torch.where((call.chosen == expert) & taken)
         weights = call.weights[rows, slots]
         output = call.alone(expert, rows, weights)
@@ -261,6 +279,7 @@ def _summed(call: ExpertsCall) -> tuple[Tensor, Tensor]:
         if total is None:
             total = output.new_zeros(len(call.chosen), output.shape[-1], dtype=torch.float32)
         total.index_add_(0, rows, (output if call.weighs == "input" else output * weights[:, None]).float())
+        on_share(number / len(experts))
     assert total is not None
     return total, lengths
 

@@ -41,7 +41,7 @@ class AttentionSite:
     whole text. kind: "softmax", also where a sigmoid stands in its place; layers of another kind are `MixerSite`s.
     """
 
-    kind: ClassVar[str] = "softmax"
+    kind: ClassVar[Literal["softmax"]] = "softmax"
 
     stream: str
     layer: int

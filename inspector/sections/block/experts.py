@@ -266,7 +266,11 @@ def _read(subject: Subject, text: str) -> Subject:
 
 
 def _routing(subject: Subject) -> Routing:
-    return subject.of_text("routing", lambda: probe.record_routing(subject.model, subject.trace))
+    def make() -> Routing:
+        with subject.progress(words.RUNNING, unit=words.MIXTURE) as on_progress:
+            return probe.record_routing(subject.model, subject.trace, on_progress=on_progress)
+
+    return subject.of_text("routing", make)
 
 
 def _code(subject: Subject, router: RouterRecord | None = None) -> str:

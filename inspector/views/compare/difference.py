@@ -9,10 +9,10 @@ from itertools import permutations
 
 import streamlit as st
 
-from inspector import alignment, compare, maps, pairs
+from inspector import alignment, chance, compare, maps, pairs
 from inspector.alignment import ROLES, CommonRows, Number, Pairing
 from inspector.components.head import HeadMessage, LinkedTokens, SharedLayout
-from inspector.text import number, plain
+from inspector.text import named, number, plain, signed
 from inspector.trace import Array
 from inspector.views.compare.panels import Panel
 from inspector.views.components.head import head
@@ -32,7 +32,7 @@ class PanelDifference:
     b: Panel
     pairing: Pairing
     maps: tuple[Array, Array]
-    apart: compare.Difference
+    apart: compare.Difference | compare.SignedDifference
 
     @property
     def title(self) -> str:
@@ -48,7 +48,14 @@ class PanelDifference:
     @property
     def named(self) -> tuple[int, int] | None:
         """The cell that the sentence names, among the tokens or words that both have; None where it names none."""
+        if isinstance(self.apart, compare.SignedDifference):
+            return None if self._untrained or not self.apart.largest else self.apart.cell
         return None if self.read.equal or self.read.by_chance else self.read.cell
+
+    @property
+    def _untrained(self) -> bool:
+        """True where both panels' models have random weights, or look so."""
+        return all(chance.untrained(panel.trace) for panel in (self.a, self.b))
 
     def named_in(self, panel: Panel) -> tuple[int, int] | None:
         """The cell in one of the two maps; None in another map, and where a token or word is several there."""
@@ -71,6 +78,10 @@ class PanelDifference:
             f"{side.name} ({side.place})" if same_model else f"{side.name} ({plain(side.model)}, {side.place})"
             for side in (self.a, self.b)
         )
+        if isinstance(self.apart, compare.SignedDifference):
+            labels = self.pairing.queries.a.read, self.apart.keys
+            query, key = (named(names, at) for names, at in zip(labels, self.apart.cell, strict=True))
+            return mixer_words.pair(self.apart, a=a, b=b, query=query, key=key, untrained=self._untrained)
         return wording.pair(self.read, a=a, b=b)
 
 
@@ -88,16 +99,16 @@ def choice(names: Sequence[str]) -> tuple[str, str]:
 
 
 def subtract(a: Panel, b: Panel) -> PanelDifference | str:
-    """One panel's map minus another's; a sentence where they have nothing in common, or are not both of shares."""
-    signed = [panel.name for panel in (a, b) if not panel.attends]
-    if signed:
-        return mixer_words.not_subtracted(names=signed)
+    """One panel's map minus another's; a sentence where they have nothing in common, or are of different kinds."""
+    if a.site.kind != b.site.kind:
+        return mixer_words.not_subtracted(kinds=[a.site.kind, b.site.kind])
     try:
         pairing = alignment.pairing(a.axes, b.axes)
     except ValueError as error:
         return str(error)
     first, second = (panel.between(shown) for panel, shown in zip((a, b), pairing.shown, strict=True))
-    apart = compare.subtract(first, second, queries=pairing.queries.a.labels, keys=pairing.keys.a.labels)
+    take_away = compare.subtract if a.attends else compare.subtract_signed
+    apart = take_away(first, second, queries=pairing.queries.a.labels, keys=pairing.keys.a.labels)
     return PanelDifference(a, b, pairing, (first, second), apart)
 
 
@@ -134,35 +145,27 @@ def explain(pair: PanelDifference | str) -> None:
     a, b, apart = pair.a.name, pair.b.name, pair.apart
     readings.line(_told(apart, pair.pairing.keys, a=a, b=b))
     end = number(apart.largest)
-    colours = wording.colours(a=a, b=b, end=end) if apart.largest else wording.equal(a=a, b=b)
+    in_words = wording.colours if pair.a.attends else mixer_words.difference_colours
+    colours = in_words(a=a, b=b, end=end) if apart.largest else wording.equal(a=a, b=b)
     st.caption(f"{_alignment(pair.pairing, a, b)} {colours}")
 
 
-def _told(apart: compare.Difference, keys: CommonRows, *, a: str, b: str) -> list[tuple[str, str, str]]:
+def _told(
+    apart: compare.Difference | compare.SignedDifference, keys: CommonRows, *, a: str, b: str
+) -> list[tuple[str, str, str]]:
+    about = wording.shared_about(alone_a=len(keys.alone[0]), alone_b=len(keys.alone[1]), a=a, b=b)
+    shared = (f"Shared {keys.unit}", f"{len(keys.a.labels)}", about)
+    largest = ("Largest", number(apart.largest), wording.LARGEST_ABOUT)
+    if isinstance(apart, compare.SignedDifference):
+        return [shared, ("Cosine", signed(apart.cosine), mixer_words.COSINE_ABOUT), largest]
     change = number(apart.entropy_change).replace("-", "−")
     sign = "+" if apart.entropy_change > 0 else ""
     return [
-        (
-            f"Shared {keys.unit}",
-            f"{len(keys.a.labels)}",
-            wording.shared_about(alone_a=len(keys.alone[0]), alone_b=len(keys.alone[1]), a=a, b=b),
-        ),
-        (
-            "Divergence",
-            f"{number(apart.jensen_shannon)} nats",
-            wording.DIVERGENCE_ABOUT,
-        ),
-        (
-            "Rank correlation",
-            number(apart.spearman).replace("-", "−"),
-            wording.RANK_ABOUT,
-        ),
-        (
-            "Entropy change",
-            f"{sign}{change} nats",
-            wording.entropy_about(a=a, b=b),
-        ),
-        ("Largest", number(apart.largest), wording.LARGEST_ABOUT),
+        shared,
+        ("Divergence", f"{number(apart.jensen_shannon)} nats", wording.DIVERGENCE_ABOUT),
+        ("Rank correlation", number(apart.spearman).replace("-", "−"), wording.RANK_ABOUT),
+        ("Entropy change", f"{sign}{change} nats", wording.entropy_about(a=a, b=b)),
+        largest,
     ]
 
 

@@ -133,7 +133,7 @@ class Panel:
         """The panel as Python lines name it."""
         at = self.site
         begin = maps.WINDOW if self.is_long else None
-        return python.ComparedMap(self.trace, self.whole, at.layer, self.head, at.stream, at.call, begin)
+        return python.ComparedMap(self.trace, self.whole, at.layer, self.head, at.stream, at.call, begin, at.kind)
 
     @property
     def place(self) -> str:

@@ -21,6 +21,7 @@ DEPTH_ALT = "Entropy of the experts' load and of a token's weights by layer, in 
 SAME_ALT = "The weight of each expert at each place of the word"
 COMMON_ALT = "Experts that two places of the word have in common, by layer, beside the number by chance"
 EVEN, BITS, COMMON, PLACES = "even load", "bits", "Experts in common", "Its experts at each place"
+RUNNING, MIXTURE = "Running the experts one at a time", "mixture"
 AGREEMENTS = {"common": "in common", "chance": "by chance"}
 MEASURES = {"bits": "load of the experts", "most": "even load", "token_bits": "weights of a token"}
 CLICK = "A click chooses the token below."

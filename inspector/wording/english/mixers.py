@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # which come with torch
     import numpy as np
     from numpy.typing import NDArray
 
+    from inspector.compare import SignedDifference
     from inspector.mixers import HeadOfMixer, MixerCell
     from inspector.trace import MixerSite
     from models.mixers import MixerKind
@@ -128,6 +129,7 @@ ROUNDING = 1e-4  # of sums that are 1
 CHANNEL, CHANNELS = "Channel", "channels"
 MIXES_BY = "Mixes by"
 FURTHER = "What is further down compares shares: choose softmax attention in two panels to see it."
+COSINE_ABOUT = "Cosine of the two maps as vectors, −1 to 1, whatever their scales"
 WHY, NOT_REBUILT = "Why this weight", "Not rebuilt"
 WHY_HELP = "One cell rebuilt from what the layer's own code made for its query, its key and the tokens between."
 STEPS: dict[str, str] = {
@@ -191,13 +193,33 @@ def mixing_by(kind: str) -> Callable[[Sequence[int]], str]:
     return lambda layers: layers_in_words(layers, do=f"mix tokens {by}", does=f"mixes tokens {by}")
 
 
-def not_subtracted(*, names: Sequence[str]) -> str:
-    """Say why there is no difference of two maps of which some are no shares; names: of these panels."""
-    of = listed(names)
-    have = "has" if len(names) == 1 else "have"
+def not_subtracted(*, kinds: Sequence[str]) -> str:
+    """Say why there is no difference of two maps; kinds: how their layers mix tokens."""
     return (
-        f"Divergence, rank correlation and the difference are of two maps of shares, and {of} {have} weights with a "
-        "sign that are no shares. The maps stand side by side, each on a scale of its own."
+        f"A difference is drawn of two maps of one kind, and these are of the kinds {listed(kinds)}, whose weights "
+        "have different scales. The maps stand side by side, each on a scale of its own."
+    )
+
+
+def pair(apart: SignedDifference, *, a: str, b: str, query: Named, key: Named, untrained: bool = False) -> str:
+    """Say how alike two maps of one kind are and where they differ most; a, b: "A (layer 0 (KDA), head 1)"."""
+    if not apart.largest:
+        return f"{a} and {b} are equal on this text: every weight is the same."
+    if untrained:
+        return f"{a} and {b} are of a model that looks untrained, so no difference is told."
+    first, second = (side.split(" ")[0] for side in (a, b))
+    to = "itself" if query == key else named(key)
+    return (
+        f"{a} and {b} have a cosine of {signed(apart.cosine)} as maps. They differ most at {named(query)}, whose "
+        f"weight on {to} is {signed(apart.a)} in {first} and {signed(apart.b)} in {second}."
+    )
+
+
+def difference_colours(*, a: str, b: str, end: str) -> str:
+    """Say what the colours of a difference mean; end: its largest weight."""
+    return (
+        f"$M_{{{a}}} - M_{{{b}}}$: indigo where the weight is larger in {a}, amber where it is larger in {b}, from "
+        f"−{end} to {end}."
     )
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import threading
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from inspector import exactness, heads, overview, record
+from inspector import exactness, heads, overview, record, record_routing
 from inspector.memory.cache import ByteBudgetCache
 from inspector.probe import hold
 from inspector.trace import Trace
 from models import LoadedModel, load
 from models.attention.seam import BLOCK
 from tests.closeness import assert_close
+from tests.inspector.probe.hybrids import loaded_family
 
 TEXT = "The cat sat on the mat because it was tired."
 LONGER = "The cat sat on the mat because it was tired. " * 30  # several blocks of queries
@@ -120,3 +122,24 @@ def test_a_stopped_recording_leaves_the_other_visitor_s_alone(minilm: LoadedMode
     other.join(timeout=60)
     assert ask(press) is kept[0]
     np.testing.assert_array_equal(kept[0].output, record(minilm, TEXT).output)
+
+
+@pytest.mark.heavy
+def test_experts_tell_how_far_they_are_and_a_stop_leaves_nothing_behind(tmp_path: Path) -> None:
+    loaded = loaded_family("mixtral", tmp_path)
+    trace = record(loaded, TEXT)
+    seen: list[tuple[float, int]] = []
+    routing = record_routing(loaded, trace, on_progress=lambda done, mixtures: seen.append((done, mixtures)))
+    used = [len(set(router.chosen.ravel().tolist())) for router in routing.layers]
+    assert seen == [(at + (n + 1) / of, len(used)) for at, of in enumerate(used) for n in range(of)]
+
+    def press(done: float, mixtures: int) -> None:
+        if done > 1:
+            raise PressedError
+
+    with pytest.raises(PressedError):
+        record_routing(loaded, trace, on_progress=press)
+    again = record_routing(loaded, trace)
+    for before, after in zip(routing.layers, again.layers, strict=True):
+        np.testing.assert_array_equal(before.weights, after.weights)
+    np.testing.assert_array_equal(record(loaded, TEXT).output, trace.output)

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 import models
 from inspector import Trace, export, maps, mixers, record
 from inspector.export import notebook, python
+from inspector.text import signed
 from inspector.trace import mixers as trace_mixers
 from inspector.views.shell import caching
 from inspector.wording.english.phrases import percent
@@ -206,20 +207,43 @@ def test_a_signed_map_stands_beside_one_of_shares(folder: Path) -> None:
     name, kind = "qwen3_next", "gated delta rule"
     app = opened(folder / name, "Compare", a_layer="1", a_head="2", b_mixer=kind, b_layer="0", b_head="3")
     trace = recorded(folder / name)
-    (a, shares), (b, signed) = messages(app, "head")[:2]
+    (a, shares), (b, numbers) = messages(app, "head")[:2]
     expected = trace.attention(layer=0, head=3, kind=kind)
-    np.testing.assert_array_equal(signed.reshape(expected.shape), expected)
+    np.testing.assert_array_equal(numbers.reshape(expected.shape), expected)
     np.testing.assert_array_equal(shares.reshape(expected.shape), trace.attention(layer=1, head=2))
     assert (b["title"], b["diverging"], a["diverging"]) == (f"B: layer 0 ({kind}), head 3", True, False)
     assert_close(b["vmax"], np.abs(expected).max(), relative=1e-6)
     assert_close(a["vmax"], trace.attention(layer=1, head=2).max(), relative=1e-6)
     words = said(app)
-    assert "the difference are of two maps of shares, and B has weights with a sign" in words
-    assert "Divergence" not in words.replace("Divergence, rank correlation and the difference are of", "")
+    assert f"and these are of the kinds softmax and {kind}, whose weights have different scales" in words
+    assert "Divergence" not in words
     assert len(messages(app, "head")) == 2
     app.selectbox(key="b_mixer").select("softmax").run()
     assert not app.exception
     assert len(messages(app, "head")) == 3
+
+
+def test_two_maps_of_one_kind_have_a_difference(folder: Path) -> None:
+    name, kind = "kimi_linear", "Kimi delta attention"
+    app = opened(folder / name, "Compare", a_mixer=kind, b_mixer=kind, a_head="1", b_head="3")
+    trace = recorded(folder / name)
+    a, b = (trace.attention(layer=0, head=head, kind=kind) for head in (1, 3))
+    header, values = messages(app, "head")[2]
+    assert_close(values.reshape(a.shape), a.astype(np.float64) - b, relative=1e-6)
+    assert header["diverging"]
+    row, column = np.unravel_index(np.abs(a.astype(np.float64) - b).argmax(), a.shape)
+    assert header["marked"] == [row, column]
+    cosine = float((a * b).sum(dtype=np.float64) / np.linalg.norm(a) / np.linalg.norm(b))
+    words = said(app)
+    assert f"have a cosine of {signed(cosine)} as maps. They differ most at" in words
+    assert f"is {signed(float(a[row, column]))} in A and {signed(float(b[row, column]))} in B." in words
+    assert "Divergence" not in words
+    place = {"trace": replace(trace, model=str(folder / name)), "whole": maps.arrange(trace), "stream": "decoder"}
+    panels = (python.ComparedMap(**place, layer=0, head=head, kind=kind) for head in (1, 3))
+    names: dict[str, Any] = {}
+    exec(python.comparison(*panels), names)
+    np.testing.assert_array_equal(names["found"].values, a - b)
+    assert_close(names["found"].cosine, cosine, relative=1e-5)
 
 
 @pytest.mark.parametrize("value", ["x", "state space", "", "softmax,softmax"])
