@@ -25,11 +25,15 @@ from models.attention.dropping import ModelHead
 
 @dataclass(frozen=True)
 class ScoreChange:
-    """One cell's score before and after a cut, and by how much the split says that it moves."""
+    """One cell's score before and after a cut, and by how much the split says that it moves.
+
+    weights: the cell's weight before and after, for the row's other scores move too.
+    """
 
     before: float
     after: float
     promise: float
+    weights: tuple[float, float]
 
     @property
     def effect(self) -> float:
@@ -96,11 +100,12 @@ def score_change(uncut: Uncut, one: EdgeCut, *, head: int, query: int, key: int)
     call = cut(uncut, [one]).calls[place]
     record = uncut.trace.record_of(reader.layer, reader.stream, call=reader.call)
     changed = replace(record, query=call.query[0], key=call.key[0])
-    scores = [
-        float(recompute.window(each, "scores", queries=slice(query, query + 1), keys=slice(key, key + 1))[head, 0, 0])
-        for each in (record, changed)
-    ]
-    return ScoreChange(scores[0], scores[1], -taken)
+    of_query, of_key = slice(query, query + 1), slice(key, key + 1)
+    scores, weights = (
+        [float(recompute.window(each, kind, queries=of_query, keys=of_key)[head, 0, 0]) for each in (record, changed)]
+        for kind in ("scores", "weights")
+    )
+    return ScoreChange(scores[0], scores[1], -taken, (weights[0], weights[1]))
 
 
 def cut_heads(

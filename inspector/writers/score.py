@@ -25,12 +25,11 @@ from models.attention.functions import ComposedAttention
 from models.attention.relative import ShawScore, XlScore, clipped
 from models.attention.scores import DotScore, GeneralScore
 
-
 KINDS: dict[str, str] = {
     **{"embedding": "word", "positions": "place", "distance": "place", "head": "attention", "attention": "attention"},
     **{"ffn": "FFN", "bias": "constant", "beta": "constant"},
 }
-"""What each kind of writer tells: which word stands there, where it stands, what layers below wrote, or nothing of it."""
+"""What each kind of writer tells: the word, where it stands, what layers below wrote, or nothing of the token."""
 
 
 @dataclass(frozen=True, eq=False)

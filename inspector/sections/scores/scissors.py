@@ -31,7 +31,7 @@ from inspector.sections.section import (
     Sentence,
     Table,
 )
-from inspector.text import signed, token_name
+from inspector.text import named, signed, token_name
 from inspector.wording import patching as words
 from models import failures
 
@@ -173,11 +173,12 @@ def _score(subject: Subject, uncut: Uncut, one: Cut) -> str:
     )
     return words.score_took(
         head=words.head_named(reader.layer, head),
-        query=site.queries[query],
-        key=site.keys[key],
+        query=named(site.queries, query),
+        key=named(site.keys, key),
         before=change.before,
         after=change.after,
         promise=change.promise,
+        weights=change.weights,
     )
 
 
@@ -208,7 +209,10 @@ def _kept(subject: Subject, uncut: Uncut, cuts: list[str], code: str, other: Unc
         rows = json.loads(table.to_json(orient="records"))
         for line, row in zip(cuts, rows, strict=True):
             row["notation"] = line
-        return json.dumps({"model": uncut.trace.model, "text": uncut.trace.text, "cuts": rows}, indent=2)
+        answer, against = uncut.answer.named(subject.model.tokenizer)
+        asked = {"answer": answer, "against": against, "position": uncut.answer.position}
+        about = {"model": uncut.trace.model, "text": uncut.trace.text, **asked}
+        return json.dumps(about | {"cuts": rows}, indent=2)
 
     yield Files((File("kept-cuts.json", as_json, words.KEPT_JSON, "JSON"),))
 

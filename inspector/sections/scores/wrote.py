@@ -75,16 +75,23 @@ def look_inside(subject: Subject) -> writers.Inside:
 
 
 def said(score: ScoreWriters, pairs: pd.DataFrame, site: AttentionSite) -> str:
-    """Say which pair gives most."""
-    first = pairs.iloc[0]
-    return words.pair(
+    """Say what kinds of writers give most of the score, and which pair is the largest."""
+    table, first = score.by_kind(), pairs.iloc[0]
+    most = table.loc[(np.sign(score.before) * table["contribution"]).idxmax()]
+    kinds = words.kinds(
         score=score.before,
-        strongest=float(first["contribution"]),
-        of_query=words.writer(**_named(first, "query_")),
-        of_key=words.writer(**_named(first, "key_")),
+        strongest=float(most["contribution"]),
+        of_query=str(most["query"]),
+        of_key=str(most["key"]),
         query=named(site.queries, score.query),
         key=named(site.keys, score.key),
     )
+    largest = words.pair(
+        strongest=float(first["contribution"]),
+        of_query=words.writer(**_named(first, "query_")),
+        of_key=words.writer(**_named(first, "key_")),
+    )
+    return f"{kinds} {largest}"
 
 
 def lines(score: ScoreWriters, shown: pd.DataFrame) -> PairLines:

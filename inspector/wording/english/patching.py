@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from math import isnan
 
-from inspector.text import number, signed, token
+from inspector.text import Named, number, signed, token
+from inspector.wording.english.phrases import named
 
 TWO_TEXTS, SCISSORS = "Two texts", "Scissors"
 CORRUPTED, ANSWER, AGAINST = "The corrupted text", "Answer", "against"
@@ -165,11 +166,21 @@ def cut_took(cut: str, measured: str, *, effect: float, promise: float, patched:
     return f"{begin}; the split promised {kind} of {number(abs(promise))}."
 
 
-def score_took(*, head: str, query: str, key: str, before: float, after: float, promise: float) -> str:
-    """Say what the cut does to a cell's score."""
+def score_took(
+    *,
+    head: str,
+    query: Named,
+    key: Named,
+    before: float,
+    after: float,
+    promise: float,
+    weights: tuple[float, float],
+) -> str:
+    """Say what the cut does to a cell's score, and to its weight among the row's other scores, which move too."""
     return (
-        f"The score of {head} from {token(query)} to {token(key)} goes from {signed(before)} to {signed(after)}: it "
-        f"moves by {signed(after - before)}, and the split promised {signed(promise)}."
+        f"The score of {head} from {named(query)} to {named(key)} goes from {signed(before)} to {signed(after)}: it "
+        f"moves by {signed(after - before)}, and the split promised {signed(promise)}. Its weight goes from "
+        f"{number(weights[0])} to {number(weights[1])}."
     )
 
 

@@ -84,10 +84,9 @@ def writer(*, kind: str, layer: int | None, head: int | None, name: str) -> str:
 
 def kinds(*, score: float, strongest: float, of_query: str, of_key: str, query: Named, key: Named) -> str:
     """Say in plain words what gives most of a score; of_query, of_key: kinds of `writers.score.KINDS`."""
-    return (
-        f"Of the score {signed(score)}, {signed(strongest)} comes from {_SIDES[of_query].format(named(query))} meeting "
-        f"{_SIDES[of_key].format(named(key))}."
-    )
+    sides = _SIDES[of_query].format(named(query)), _SIDES[of_key].format(named(key))
+    met = f"{sides[0]} alike" if of_query == of_key == "constant" else " meeting ".join(sides)
+    return f"Of the score {signed(score)}, {signed(strongest)} comes from {met}."
 
 
 _SIDES = {
@@ -95,7 +94,7 @@ _SIDES = {
     "place": "where {} stands",
     "attention": "what heads below wrote at {}",
     "FFN": "what FFNs below wrote at {}",
-    "constant": "what the model adds to every token, at {}",
+    "constant": "what the model adds to every token",
 }
 
 

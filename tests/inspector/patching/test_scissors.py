@@ -347,6 +347,25 @@ def test_promise_and_effect_of_a_score(shipped: Callable[[str], LoadedModel]) ->
         patching.score_change(of, EdgeCut(writer, Reader("ffn", "decoder", 1)), head=0, query=1, key=0)
 
 
+def test_the_weight_behind_a_cut_query_is_the_networks(family: Callable[[str], Path]) -> None:
+    """The other scores of the row move too, so a score that rises may lose weight."""
+    of, network = uncut(models.load(family("llama"))), reference(family("llama"))
+    layer = network.model.layers[1]
+    delta = write_of(network, of, network.model.layers[0].self_attn.o_proj, 2)
+    x = seen(network, of.trace, layer.input_layernorm, given_to=True)
+    edge = EdgeCut(Writer("head", "decoder", 0, 2), Reader("query", "decoder", 1, 3))
+    change = patching.score_change(of, edge, head=3, query=7, key=2)
+    with torch.no_grad():
+        put = layer.self_attn.q_proj(layer.input_layernorm(x - delta))
+        hook = made(layer.self_attn.q_proj, partial(sliced, put=put, columns=slice(24, 32)))
+        ids = torch.tensor([of.trace.encoding.ids])
+        before = network(ids, output_attentions=True).attentions[1][0, 3, 7, 2]
+        with hook:
+            after = network(ids, output_attentions=True).attentions[1][0, 3, 7, 2]
+    assert abs(float(after - before)) > 1e-5
+    assert_close(np.array(change.weights), np.array([float(before), float(after)]), relative=1e-5)
+
+
 def test_each_head_alone_is_its_cut(shipped: Callable[[str], LoadedModel]) -> None:
     of = patching.read(shipped("mini-gpt"), "The cat sat on the mat.")
     table = patching.cut_heads(of, layers=[1])

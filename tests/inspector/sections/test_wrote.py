@@ -38,7 +38,7 @@ def test_a_score_is_told_by_its_strongest_pair(subject: Subject) -> None:
     at = np.unravel_index(np.abs(score.matrix).argmax(), score.matrix.shape)
     sentence = next(block for block in listed if isinstance(block, Sentence))
     assert signed(float(score.matrix[at])) in sentence.text
-    assert f"of the score {signed(score.recorded)}" in sentence.text
+    assert sentence.text.startswith(f"Of the score {signed(score.recorded)}, ")
     for writer in (score.queries[at[0]], score.keys[at[1]]):
         name = (
             f"layer {writer.layer}, head {writer.head}" if writer.kind == "head" else f"the FFN of layer {writer.layer}"
@@ -57,6 +57,38 @@ def test_a_score_is_told_by_its_strongest_pair(subject: Subject) -> None:
     sources = next(block for block in listed if isinstance(block, Figure) and block.id == "wrote-sources")
     assert sources.table is not None
     assert list(sources.table["source"]) == list(range(8))
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ((2, 8, 8, 10), "comes from where `it` stands meeting where `tired` stands."),
+        ((1, 9, 2, 3), "comes from what the model adds to every token alike."),
+        ((0, 9, 2, 10), "comes from what the model adds to every token meeting where `tired` stands."),
+    ],
+)
+def test_the_kinds_that_give_most_are_told_in_plain_words(
+    minilm: LoadedModel, place: tuple[int, int, int, int], told: str
+) -> None:
+    layer, head, query, key = place
+    subject = Subject(
+        inspector.record(minilm, "The cat sat on the mat because it was tired."), minilm, stream="encoder"
+    )
+    score = writers.of_score(subject.trace, minilm, layer=layer, head=head, query=query, key=key)
+    sums: dict[tuple[str, str], float] = {}
+    plain = {"embedding": "word", "positions": "place", "ffn": "FFN", "bias": "constant", "beta": "constant"}
+    for i, a in enumerate(score.queries):
+        for j, b in enumerate(score.keys):
+            kinds = plain.get(a.kind, "attention"), plain.get(b.kind, "attention")
+            sums[kinds] = sums.get(kinds, 0.0) + float(score.matrix[i, j])
+    table = score.by_kind().set_index(["query", "key"])["contribution"]
+    assert set(table.index) == set(sums)
+    assert_close(table.to_numpy(), np.array([sums[kinds] for kinds in table.index]), relative=1e-12)
+    most = max(sums.values(), key=lambda share: share * np.sign(score.before))
+    listed = blocks(SCORE, subject, head=(layer, head, 0), wrote_query=query, wrote_key=key)
+    sentence = next(block for block in listed if isinstance(block, Sentence)).text
+    assert f"Of the score {signed(score.before)}, {signed(most)} comes from" in sentence
+    assert told in sentence
 
 
 def test_a_button_opens_the_cell_in_which_a_head_read_most(subject: Subject) -> None:
