@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Server, rests, until, visit
 
-NAMED = re.compile(r"marked, for the sentence names it: query (\d+) ‘(\w+)’ → key (\d+) ‘(\w+)’, weight (0\.\d+)")
+NAMED = re.compile(r"marked, for the sentence names it: query (\d+) ‘(.+?)’ → key (\d+) ‘(.+?)’, weight (0\.\d+)")
 # The proof fills the lower half of the window, and the cell above it is in sight.
 SIGHT = """() => {
   const view = document.querySelector(".st-key-head-view [data-testid=stBidiComponentIsolated]").shadowRoot;
@@ -58,7 +58,7 @@ def test_to_point_at_the_number_lights_the_cell(page: Page, server: Server) -> N
 
 
 def test_the_number_opens_its_proof_in_sight_and_on_its_cell(page: Page, server: Server) -> None:
-    visit(page, server, "/?query=2")
+    visit(page, server)
     query, query_token, key, key_token, weight = named(page).groups()
     page.locator("h2 a[href='#why']").click()
     steps = page.locator(".hl-steps")
@@ -73,6 +73,18 @@ def test_the_number_opens_its_proof_in_sight_and_on_its_cell(page: Page, server:
     assert page.locator(".hl-head .pinned:visible").count() == 0
     page.go_back()
     expect(steps).to_have_count(0)
+
+
+def test_the_number_of_a_pinned_token_opens_the_proof_of_that_token(page: Page, server: Server) -> None:
+    visit(page, server, "/?query=2")
+    query, query_token, key, key_token, weight = named(page).groups()
+    assert (query, query_token) == ("2", "cat")
+    page.locator("h2 a[href='#why']").click()
+    expect(page.locator(".hl-steps .step").last).to_contain_text(weight)
+    rests(page)
+    chosen = page.locator(".st-key-why-cell [data-testid=stSelectbox] input")
+    assert [chosen.nth(at).input_value() for at in (0, 1)] == [f"{query} {query_token}", f"{key} {key_token}"]
+    assert f"query=2&key={key}" in page.url
 
 
 def test_the_mark_of_a_head_that_the_browser_opens_comes_with_its_sentence(page: Page, server: Server) -> None:

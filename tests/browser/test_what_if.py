@@ -74,4 +74,4 @@ def test_a_cell_of_a_patch_grid_opens_its_head(page: Page, server: Server) -> No
     page.mouse.click(box["x"] + 0.1 * box["width"], box["y"] + 0.9 * box["height"])
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("layer") == ["1"])
     assert parse_qs(urlsplit(page.url).query)["head"] == ["0"]
-    expect(page.get_by_role("link", name="This head on the Attention page")).to_be_visible()
+    expect(page.get_by_role("link", name="See what layer 1, head 0 looks at")).to_be_visible()

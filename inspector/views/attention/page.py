@@ -175,12 +175,13 @@ def explorer() -> None:
     with places.grid:
         followed = one_token.choose(trace, shown, stream=stream, pinned=pinned[-1] if pinned else None)
     read = reading.head(trace, site, number)
-    tell, link_told, named = partial(said.head, read), read.link, read.named
+    tell, link_told, named, proved = partial(said.head, read), read.link, read.named, None
     if followed is not None and (
         strongest := one_token.strongest(trace, followed, stream=stream, row=row, head=number)
     ):
         tell, link_told = partial(said.pinned, strongest, read, side=followed.side), strongest
         named = strongest.at if followed.side == "gives" else (None, followed.position)
+        proved = strongest.at
     linked = None if link_told is None else link_told.at
     with places.head:  # before the sentence, for a reader who opened a head waits for the map
         if rolled:
@@ -240,7 +241,7 @@ def explorer() -> None:
         find_head.draw(trace, sites, on_open=choose_attention, on_link=choose_cell, link=chosen or linked)
     with places.proof:
         why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key, told=linked)
-        proof.watch(opened=why.proven(), on_open=why.prove)
+        proof.watch(opened=why.proven(), on_open=partial(why.prove, proved))
     st.caption(quantities.differs(kind, trace, site=site))
     if rolled and not pinned:
         st.caption(said.NOT_PINNED)

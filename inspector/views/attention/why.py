@@ -81,10 +81,14 @@ def draw(
         wrote.draw(inspected, cell)
 
 
-def prove() -> None:
-    """Open the panel on the cell of the page's sentence, before the run that follows; what was pinned is let go."""
-    link.assign("query", None)
-    link.assign("key", None)
+def prove(cell: tuple[int, int] | None) -> None:
+    """Open the panel on the cell of the page's sentence, before the run that follows.
+
+    cell: query and key of a sentence on a pinned token; None for the head's sentence, whose cell is the panel's first
+    where nothing is pinned.
+    """
+    link.assign("query", None if cell is None else (cell[0],))
+    link.assign("key", None if cell is None else cell[1])
     st.session_state[proof.SWITCH] = True
     st.session_state[_PROVEN] = proven() + 1
 

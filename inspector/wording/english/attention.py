@@ -159,7 +159,7 @@ def head(reading: HeadReading, *, proof: str = "") -> str:
 def pinned(link: TokenLink, reading: HeadReading, *, side: str, proof: str = "") -> str:
     """Say what the token that the reader pinned gives most to in a head, or gets most from, in one sentence.
 
-    reading: of the head; proof: as for `head`.
+    reading: of the head; proof: as for `head`, of what it gives: what it gets is another token's row.
     """
     name = f"{layer_name(reading.layer, reading.call).capitalize()}, head {reading.head}"
     if side == "gives":
@@ -167,7 +167,7 @@ def pinned(link: TokenLink, reading: HeadReading, *, side: str, proof: str = "")
     most = ", more than in any other head" if link.most else ""
     return (
         f"{name}: {named(link.key)} gets most from {named(link.query)}, "
-        f"{_share(link, proof)} of what {named(link.query)} gives{most}."
+        f"{share(link.weight)} of what {named(link.query)} gives{most}."
     )
 
 
