@@ -57,7 +57,7 @@ def write(
     site = _site(trace, layer, stream, call, kind, head=head)
     weights = _weights(trace, site, head)
     signed = isinstance(site, MixerSite)
-    title = f"{trace.model}: {_title(site, head, stream) if signed else 'attention'}"
+    title = f"{trace.model}: {_title(site, head, None) if signed else 'attention'}"
     if ending == ".html":
         page = html(trace, layer=layer, head=head, stream=stream, call=call, kind=kind, scale=scale)
         path.write_text(page, encoding="utf-8")
@@ -137,7 +137,7 @@ def html(
             keys=keys,
             layer=row,
             head=None if head is None else min(head, at.tiles - 1),
-            title=_title(at, head, stream),
+            title=_title(at, head, site.stream if len(trace.streams) > 1 else None),
             scale=scale,
             vmax=raster.largest(weights) if signed else 1.0,
             diverging=signed,

@@ -49,7 +49,7 @@ a, b = (shown[names.index(name)] for name in subtracted)
 pair = difference.subtract(a, b)
 if isinstance(pair, difference.PanelDifference):
     with above:
-        sentence.show(pair.sentence, ("attention", "query", "key"))
+        sentence.show(pair.sentence, ("attention", "query", "key") if pair.a.attends else ())
 of_panels, of_difference = panels.beside(
     shown, pair.pairing.shown[0] if isinstance(pair, difference.PanelDifference) else None
 )
@@ -64,7 +64,7 @@ with maps[-1]:
     difference.draw(pair, numbers=numbers[shown.index(a)], lines=options.lines, beside=of_difference)
 
 difference.explain(pair)
-reach = wording.reach(own_scale=options.own_scale, top=number(top))
+reach = wording.reach(own_scale=options.own_scale or len(attending) < len(shown), top=number(top))
 st.caption(wording.panels_read(formula=panels.formula(shown), reach=reach))
 if any(panel.is_long for panel in shown):
     st.caption(panels.LONG)
