@@ -44,6 +44,7 @@ HELD_LOGIT = (
     "write on counts for those layers."
 )
 OPEN = "Go one step back:"
+OPENED = "Head"
 TRAIL = "Back to:"
 OTHER_STREAM = "The prediction is made from the decoder's last state: choose the decoder above."
 
@@ -90,6 +91,11 @@ def pair(*, score: float, strongest: float, of_query: str, of_key: str, query: N
         f"One pair gives {signed(strongest)} of the score {signed(score)}: {of_query} at {named(query)} meets "
         f"{of_key} at {named(key)}."
     )
+
+
+def on_side(writer: str, side: str) -> str:
+    """Name a writer and the side that it wrote: "L3 H2, key's side"."""
+    return f"{writer}, {side}"
 
 
 def rest(pairs: int) -> str:
