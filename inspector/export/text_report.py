@@ -1,7 +1,10 @@
-"""A report of a text: each section about it, at its first choices, in one HTML file that is read and printed offline.
+"""A report of a text: each section about it in one HTML file that is read and printed offline.
+
+Sections stand at their first choices, or at those that are given: here with two kept cuts.
 
 ```python
-inspector.report(trace, "report.html", loaded=loaded)
+cuts = {"scores/scissors": {"cuts": "head 2.1 -> logit;ffn 1 -> zero"}}
+inspector.report(trace, "report.html", loaded=loaded, chosen=cuts)
 ```
 """
 
@@ -10,10 +13,10 @@ from __future__ import annotations
 import datetime
 import html
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 import pandas as pd
 
@@ -58,6 +61,8 @@ if TYPE_CHECKING:
     from inspector.plots.theme import Mode
     from inspector.trace import Trace
 
+Chosen = Mapping[str, Mapping[str, Any]]
+"""A section's place -> what is chosen there, by the ids of its choices."""
 MOST_ROWS = 40  # of a table that is printed; the page and the Python lines have all
 MOST_CELLS = 400  # of a map, each of which names its value
 LONGEST_TEXT = 1000  # characters of the text that the report quotes
@@ -118,15 +123,19 @@ def report(
     *,
     loaded: models.LoadedModel | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
+    chosen: Chosen | None = None,
 ) -> None:
     """Write a text's sections as one HTML file that needs no script, server or network.
 
     loaded: the trace's model; sections that run it or read its weights are left out without. on_progress: is called
     with the sections that are written and their number; an exception in it ends the report, and no file is left.
-    Raises ValueError for a name that does not end in .html.
+    chosen: a section's place, "scores/scissors" -> what is chosen there, by the ids of its choices, where it is not
+    what stands there at first.
+    Raises ValueError for a name that does not end in .html, and for a section that there is not.
     """
     check_name(path)
-    Path(path).write_text(html_report(trace, loaded=loaded, on_progress=on_progress), encoding="utf-8")
+    written = html_report(trace, loaded=loaded, on_progress=on_progress, chosen=chosen)
+    Path(path).write_text(written, encoding="utf-8")
 
 
 def check_name(path: str | os.PathLike[str]) -> None:
@@ -141,16 +150,20 @@ def html_report(
     loaded: models.LoadedModel | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     subject: Subject | None = None,
+    chosen: Chosen | None = None,
 ) -> str:
-    """Return the report as HTML. subject: with the caches of a host; a new one where None."""
+    """Return the report as HTML. subject: with the caches of a host; a new one where None. chosen: as in `report`."""
     subject = Subject(trace, loaded, cache=Results()) if subject is None else subject
     listed = [(page, section) for page in _pages() for section in _asked(page)]
     written, chapters, contents = ReportCounts(), [], []
+    choices = {} if chosen is None else chosen
+    if unknown := sorted(choices.keys() - {f"{page.address}/{section.id}" for page, section in listed}):
+        raise ValueError(f"{unknown[0]!a} is no section of a report")
     for done, (page, section) in enumerate(listed):
         on_progress(done, len(listed))
         first = not done or listed[done - 1][0] is not page
         id = f"{page.address}-{section.id}"
-        body = "".join(_section(page, section, subject, written))
+        body = "".join(_section(page, section, subject, written, choices.get(f"{page.address}/{section.id}", {})))
         heading = f"<h2>{html.escape(page.title)}</h2><p>{html.escape(page.purpose)}</p>" if first else ""
         chapters.append(f'{heading}<section><h3 id="{id}">{html.escape(section.title)}</h3>{body}</section>')
         contents.append(f'<li><a href="#{id}">{html.escape(f"{page.title}: {section.title}")}</a></li>')
@@ -199,7 +212,9 @@ def _mixers(trace: Trace) -> str:
     return f"<p>{html.escape(words.mixers(kinds))}</p>" if kinds else ""
 
 
-def _section(page: Page, section: Section, subject: Subject, written: ReportCounts) -> Iterator[str]:
+def _section(
+    page: Page, section: Section, subject: Subject, written: ReportCounts, chosen: Mapping[str, Any]
+) -> Iterator[str]:
     """Yield a section, or the sentence that says why it cannot be told of this text and model."""
     of_page = registry.sections(page.address)
     try:
@@ -209,12 +224,17 @@ def _section(page: Page, section: Section, subject: Subject, written: ReportCoun
             return
         if streams := of_page.streams(subject):
             subject = replace(subject, stream=streams[0])
-        for block in section.blocks(subject):
-            yield from _block(block, subject, written)
-            if isinstance(block, Ask):
-                return
+        yield from _blocks(section.blocks(subject, **chosen), subject, written)
     except ValueError as error:
         yield f'<p class="note">{html.escape(str(error))}</p>'
+
+
+def _blocks(blocks: Iterator[Block], subject: Subject, written: ReportCounts) -> Iterator[str]:
+    """Yield blocks up to long work that a reader starts, which a report does not do."""
+    for block in blocks:
+        yield from _block(block, subject, written)
+        if isinstance(block, Ask):
+            return
 
 
 def _block(block: Block, subject: Subject, written: ReportCounts) -> Iterator[str]:
@@ -254,8 +274,7 @@ def _block(block: Block, subject: Subject, written: ReportCounts) -> Iterator[st
             if block.starts:
                 return
             yield _heading(block.title)
-            for inner in block.blocks(subject):
-                yield from _block(inner, subject, written)
+            yield from _blocks(block.blocks(subject), subject, written)
         case _:
             assert_never(block)
 

@@ -244,7 +244,7 @@ def _colours(trace: Any, count: int) -> list[str | None]:
 def _outlines(trace: Any, count: int) -> list[tuple[str, float]]:
     """Return the colour and the width of each place's outline, which few traces have."""
     line = trace.marker.line
-    widths = list(line.width) if isinstance(line.width, list | tuple) else [0] * count
+    widths = list(line.width) if isinstance(line.width, list | tuple) else [line.width or 0] * count
     colours = [line.color] * count if isinstance(line.color, str) else list(line.color or [""] * count)
     return [(colour if weight else "", weight) for colour, weight in zip(colours, widths, strict=True)]
 
@@ -296,7 +296,7 @@ def _beside(trace: Any, x: Axis, y: Axis, mode: Mode) -> Iterator[Text]:
     places = trace.textposition or "middle center"
     places = [places] * len(up) if isinstance(places, str) else places
     point = trace.marker.size if isinstance(trace.marker.size, int | float) else 6
-    away = 4 + point / 2 if "markers" in trace.mode else 0
+    away = 6 + (point / 2 if "markers" in trace.mode else 0)
     lower = {"top": -away, "middle": size / 3, "bottom": away + size}
     for (across, along), text, place in zip(points, trace.text, places, strict=True):
         upright, side = place.split()

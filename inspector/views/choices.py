@@ -45,6 +45,8 @@ def choose(pick: Pick, subject: Subject) -> Any:
         case Named():
             options = pick.options(subject)
             st.session_state[pick.id] = link.choice(pick.id, default=pick.first(subject), options=list(options))
+            if link.held(pick.id) not in options:  # what is no option any more leaves the link
+                link.assign(pick.id, None)
             return st.selectbox(
                 pick.label,
                 list(options),

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlparse
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Server, visit
+from tests.browser.conftest import Server, rests, visit
 
 TEXT = "model=mini-gpt&text=One+two+three+four+one+two+three+four"
 LINK = f"/?{TEXT}&layer=2&head=0&query=7&key=1&why=true"
@@ -52,3 +52,17 @@ def test_the_bar_of_a_layers_attention_leads_to_a_heads_map(page: Page, server: 
     way.click()
     expect(page.get_by_role("gridcell").first).to_be_visible()
     assert asked(page)["layer"] == "1"
+
+
+def test_the_head_that_is_opened_stands_in_the_link_and_in_the_trail(page: Page, server: Server) -> None:
+    visit(page, server, f"{LINK}&wrote=true&wrote_opened=key.decoder.0.2.0")
+    of_head = page.get_by_text("What layer 0, head 2 wrote").first
+    expect(of_head).to_be_visible()
+    assert asked(page)["wrote_opened"] == "key.decoder.0.2.0"
+    rests(page)
+    page.locator(".st-key-wrote-open-0 button").click()
+    expect(page.get_by_text("Back to:")).to_be_visible()
+    assert asked(page)["trail"].startswith("decoder.2.0.0.7.1~key.decoder.0.2.0-decoder.0.0.")
+    assert "wrote_opened" not in asked(page)
+    page.locator(".st-key-wrote-trail-0 button").click()
+    expect(page.get_by_text("What layer 0, head 2 wrote").first).to_be_visible()

@@ -13,8 +13,8 @@ from inspector import writers
 from inspector.components.matrix import Panel
 from inspector.plots.chart import Chart
 from inspector.sections.block import inside
+from inspector.sections.head_link import to_map
 from inspector.sections.picks import Clicked, Line, Token
-from inspector.sections.scores.open_head import to_map
 from inspector.sections.section import Block, Check, Figure, Map, Mark, Need, Note, Row, Section, Sentence, Table
 from inspector.text import named, plain
 from inspector.wording import writers as words

@@ -12,8 +12,8 @@ import pandas as pd
 from inspector import scores
 from inspector.components.matrix import Panel
 from inspector.sections.picks import Head, Pick
-from inspector.sections.section import Link, Map, Note, Row
-from inspector.wording import phrases, writers
+from inspector.sections.section import Map, Note, Row
+from inspector.wording import phrases
 from inspector.wording import scores as words
 
 if TYPE_CHECKING:
@@ -187,24 +187,6 @@ def heads_map(
     )
     lying = upright.lying()
     return lying if lying is upright else replace(lying, code=f"{rows}.T")
-
-
-def to_map(
-    subject: Subject, layer: int, head: int, call: int = 0, *, stream: str = "", cell: tuple[int, int] | None = None
-) -> Link:
-    """Lead to a head's map on the page Attention, of the subject's stream where `stream` is "".
-
-    cell: the query and the key that are opened there.
-    """
-    place: dict[str, int | str] = {"layer": layer, "head": head}
-    if call:
-        place["call"] = call
-    if cell is not None:
-        place |= {"query": cell[0], "key": cell[1]}
-    if len({site.stream for site in subject.trace.sites}) > 1:
-        place["stream"] = stream or subject.stream
-    given = {name: str(value) for name, value in place.items()}
-    return Link("", writers.to_map(layer=layer, head=head), given)
 
 
 def scores_and_weights(opened: OpenHead, id: str, *, side: str = "", most: int = SHOWN) -> Row:

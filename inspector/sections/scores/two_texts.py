@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from inspector.components.matrix import Panel
+from inspector.sections.head_link import to_map
 from inspector.sections.picks import Line, Option
-from inspector.sections.scores.open_head import HEAD, OPEN, OpenHead, code_of_stream, heads_map, to_map
+from inspector.sections.scores.open_head import HEAD, OPEN, OpenHead, code_of_stream, heads_map
 from inspector.sections.section import Ask, Block, Map, Need, Note, Paragraph, Row, Section, Sentence, Table
 from inspector.wording import patching as words
 from inspector.wording import writers as writers_words

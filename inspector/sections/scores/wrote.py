@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import pandas as pd
 from inspector import probe, writers
 from inspector.plots.chart import Chart
 from inspector.plots.writers import PairLines
-from inspector.sections.picks import Token
+from inspector.sections.picks import Named, Token
 from inspector.sections.scores.open_head import HEAD, OpenHead
 from inspector.sections.section import Block, Check, Choice, Choices, Figure, Mark, Note, Row, Section, Sentence, Table
 from inspector.text import named, plain
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from inspector.trace import AttentionSite
     from inspector.writers import ScoreWriters, Writer
 
-SHOWN, LISTED, OPENED = 10, 100, 6  # pairs as lines, pairs in the table, heads that can be opened
+SHOWN, LISTED, LEADING = 10, 100, 6  # pairs as lines, pairs in the table, heads with a button
 PARTS = {
     **{"head": "attention", "attention": "attention", "ffn": "ffn", "beta": "norm", "bias": "muted"},
     **{"embedding": "residual", "positions": "positions", "distance": "positions"},
@@ -47,9 +49,15 @@ def answer(subject: Subject, *, head: tuple[int, int, int], wrote_query: int, wr
     call = f"score = inspector.writers.of_score(trace, loaded, {_arguments(place)}"
     code = f"{subject.code}{call})\ntable = score.pairs(most={SHOWN})"
     shown = pairs.head(SHOWN)
+    heads = {_id(*head): head for head in _heads(score, pairs)}
     figure = Figure("wrote-pairs", words.PAIRS, lines(score, shown), words.PAIRS_ALT, code, shown)
-    strongest = _strongest_head(score, pairs)
-    yield figure if strongest is None else Row((figure, _sources(subject, score, site, place, *strongest, call)))
+    names = {id: _name(*head) for id, head in heads.items()}
+    sources = replace(
+        SOURCES,
+        picks=(replace(OPENED, options=lambda subject: names),),
+        answer=partial(_sources, heads=heads, score=score, site=site, place=place, call=call),
+    )
+    yield Row((figure, sources)) if heads else figure
     off = abs(score.total - score.before)
     scale = max(float(np.abs(score.matrix).max()), abs(score.before))
     count = score.matrix.size
@@ -136,20 +144,28 @@ def _heads(score: ScoreWriters, pairs: pd.DataFrame) -> Iterator[tuple[str, Writ
                     yield role, writer
 
 
-def _strongest_head(score: ScoreWriters, pairs: pd.DataFrame) -> tuple[str, Writer] | None:
-    return next(_heads(score, pairs), None)
+def _id(role: str, writer: Writer) -> str:
+    """Write a head and the side that it wrote as the link has them: "key.decoder.3.2.0"."""
+    return f"{role}.{writer.stream}.{writer.layer}.{writer.head}.{writer.call}"
+
+
+def _name(role: str, writer: Writer) -> str:
+    name = words.short(kind="head", layer=writer.layer, head=writer.head, name="", stream=writer.stream)
+    return words.on_side(name, words.QUERY_SIDE if role == "query" else words.KEY_SIDE)
 
 
 def _sources(
     subject: Subject,
+    *,
+    wrote_opened: str,
+    heads: dict[str, tuple[str, Writer]],
     score: ScoreWriters,
     site: AttentionSite,
     place: dict[str, Any],
-    role: str,
-    writer: Writer,
     call: str,
-) -> Figure | Note:
-    """Draw what the strongest head gives, by the token that it read."""
+) -> Iterator[Block]:
+    """Yield what a head gives, by the token that it read."""
+    role, writer = heads[wrote_opened]
     inside = look_inside(subject)
     try:
         split = subject.once(
@@ -163,7 +179,8 @@ def _sources(
             ),
         )
     except ValueError as error:
-        return Note(plain(f"{error}."))
+        yield Note(plain(f"{error}."))
+        return
     assert writer.layer is not None
     assert writer.head is not None
     at = score.query if role == "query" else score.key
@@ -183,13 +200,13 @@ def _sources(
         title=heading,
         height=320,
     )
-    return Figure("wrote-sources", heading, chart, words.SOURCES_ALT, code, table)
+    yield Figure("wrote-sources", heading, chart, words.SOURCES_ALT, code, table)
 
 
 def _buttons(subject: Subject, score: ScoreWriters, pairs: pd.DataFrame, site: AttentionSite) -> Iterator[Choice]:
     """Yield a button for each of the strongest heads, which opens the cell in which it read most."""
     for number, (role, writer) in enumerate(_heads(score, pairs)):
-        if number == OPENED:
+        if number == LEADING:
             return
         assert writer.layer is not None
         assert writer.head is not None
@@ -219,6 +236,8 @@ def _keys(subject: Subject) -> tuple[str, ...]:
     return subject.trace.sites_of(subject.stream)[0].keys
 
 
+OPENED = Named("wrote_opened", words.OPENED, lambda subject: {}, width=260)
+SOURCES = Section("wrote-opened-head", "", lambda subject, **chosen: iter(()), (OPENED,))
 SECTION = Section(
     "wrote",
     words.SCORE,
@@ -230,4 +249,5 @@ SECTION = Section(
     ),
     needs_model=True,
     waits=words.WAITS,
+    parts=(SOURCES,),
 )

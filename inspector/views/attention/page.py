@@ -50,7 +50,8 @@ from models.training import history
 
 # The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
 link.parameters(
-    *("layer", "mixer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only", wrote.TRAIL)
+    *("layer", "mixer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only"),
+    *(wrote.TRAIL, wrote.OPENED),
 )
 with st.container(gap=None):  # what is said while the text is read leaves no gap behind
     inspected = session.inspected(notes_weights=False, attends=False)

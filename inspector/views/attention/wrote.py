@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from inspector.views.shell.session import Inspected
 
 TRAIL = "trail"  # in the link: the cells that led here, and the last of them is the open one
-_CELL = r"(encoder|decoder|cross)(\.\d{1,6}){5}"
+OPENED = wrote.OPENED.id  # in the link: the head among the writers that is opened by the tokens that it read
+_STREAM = "(encoder|decoder|cross)"
+_HEAD = rf"(query|key)\.{_STREAM}(\.\d{{1,6}}){{3}}"
+_CELL = rf"{_STREAM}(\.\d{{1,6}}){{5}}(~{_HEAD})?"
 _MOST = 12  # cells of a trail
 
 
 @dataclass(frozen=True)
 class Step:
-    """A cell of a trail."""
+    """A cell of a trail. opened: the head that the reader chose among its writers, as the link has it."""
 
     stream: str
     layer: int
@@ -34,16 +37,20 @@ class Step:
     head: int
     query: int
     key: int
+    opened: str = ""
 
     def __str__(self) -> str:
         """Write the cell as the link has it."""
-        return ".".join(map(str, (self.stream, self.layer, self.call, self.head, self.query, self.key)))
+        cell = ".".join(map(str, (self.stream, self.layer, self.call, self.head, self.query, self.key)))
+        return f"{cell}~{self.opened}" if self.opened else cell
 
     @classmethod
     def read(cls, text: str) -> Step:
         """Read what `str` wrote."""
-        stream, *numbers = text.split(".")
-        return cls(stream, *map(int, numbers))
+        cell, _, opened = text.partition("~")
+        stream, *numbers = cell.split(".")
+        layer, call, head, query, key = map(int, numbers)
+        return cls(stream, layer, call, head, query, key, opened)
 
     def label(self, trace: Trace) -> str | None:
         """Name the cell on a button; None where the text has no such cell."""
@@ -57,6 +64,7 @@ class Step:
 
 def keep_trail(site: AttentionSite | MixerSite, head: int, *, query: int | None, key: int | None) -> None:
     """Forget the trail where it does not end at the open cell, for the reader came here another way."""
+    link.text(OPENED, pattern=_HEAD)  # taken here: the address is written anew before the list of heads is drawn
     way = _trail()
     if way and (way[-1].stream, *_numbers(way[-1])) != (site.stream, site.layer, head, query, key):
         link.assign(TRAIL, None)
@@ -91,7 +99,8 @@ def draw(inspected: Inspected, cell: Explanation) -> None:
             chosen["wrote_query"],
             chosen["wrote_key"],
         )
-        _go([*way, there][-_MOST:], from_stream=here.stream)
+        left = replace(way[-1], opened=str(link.held(OPENED) or ""))
+        _go([*way[:-1], left, there][-_MOST:], from_stream=here.stream)
 
     sections.inside(wrote.SECTION, subject, chosen, follow=follow)
 
@@ -130,4 +139,5 @@ def _go(way: list[Step], *, from_stream: str) -> None:
         assign({"stream": to.stream})
     link.assign("query", (to.query,))
     link.assign("key", to.key)
+    link.assign(OPENED, to.opened or None)
     link.assign(TRAIL, "-".join(map(str, way)) if len(way) > 1 else None)

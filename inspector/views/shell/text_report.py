@@ -1,4 +1,7 @@
-"""The report of the reader's text: a button in the sidebar writes it, with Stop and in turn; then the file is there."""
+"""The report of the reader's text: a button in the sidebar writes it, with Stop and in turn; then the file is there.
+
+The cuts that the reader kept on the page What if stand in it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from inspector.sections.subject import Subject
-from inspector.views.shell import downloads, progress
+from inspector.views.shell import downloads, link, progress
 from inspector.wording import report as words
 
 _WRITTEN = "report"  # in the session: what the file is of, and the file
@@ -15,8 +18,9 @@ _WRITTEN = "report"  # in the session: what the file is of, and the file
 
 def draw(recording: str, subject: Callable[[], Subject]) -> None:
     """Draw the button, or the file once it is written. recording: the key of the trace; subject: the trace's."""
-    known, file = st.session_state.get(_WRITTEN, ("", b""))
-    if known == recording:
+    cuts = _kept_cuts()
+    known, file = st.session_state.get(_WRITTEN, ((), b""))
+    if known == (recording, cuts):
         downloads.button("report.html", lambda: file, words.WRITE_HINT, label=words.SAVE)
         return
     place = st.container()
@@ -27,11 +31,19 @@ def draw(recording: str, subject: Callable[[], Subject]) -> None:
         type="tertiary",
         key="write report",
     ):
-        st.session_state[_WRITTEN] = recording, _written(subject()).encode()
+        st.session_state[_WRITTEN] = (recording, cuts), _written(subject(), cuts).encode()
         st.rerun()
 
 
-def _written(subject: Subject) -> str:
+def _kept_cuts() -> dict[str, str]:
+    """Return the kept cuts and what they were measured by, by the ids of choices; nothing where none is kept."""
+    if not (cuts := link.held("cuts")):
+        return {}
+    measured = {name: st.session_state.get(name, "") for name in ("answer", "against", "instead")}
+    return {"cuts": str(cuts), **measured}
+
+
+def _written(subject: Subject, cuts: dict[str, str]) -> str:
     """Write the report; the bar that shows how far it is has the Stop button, and nothing of a stopped one is kept."""
     from inspector.export.text_report import html_report  # it draws with what a page without a report never needs
 
@@ -40,5 +52,8 @@ def _written(subject: Subject) -> str:
     def on_progress(done: int, sections: int) -> None:
         bar.draw(done, sections, words.writing(done, sections), now=done == 0)
 
+    chosen = {"scores/scissors": cuts} if cuts else None
     with bar.turn(words.WRITING):
-        return html_report(subject.trace, loaded=subject.loaded, on_progress=on_progress, subject=subject)
+        return html_report(
+            subject.trace, loaded=subject.loaded, on_progress=on_progress, subject=subject, chosen=chosen
+        )

@@ -45,6 +45,7 @@ HELD_LOGIT = (
     "write on counts for those layers."
 )
 OPEN = "Go one step back:"
+OPENED = "Head"
 TRAIL = "Back to:"
 OTHER_STREAM = "The prediction is made from the decoder's last state: choose the decoder above."
 
@@ -101,6 +102,11 @@ _SIDES = {
 def pair(*, strongest: float, of_query: str, of_key: str) -> str:
     """Say which pair of writers is the largest; of_query, of_key: names of writers."""
     return f"The largest single pair gives {signed(strongest)}: {of_query} and {of_key}."
+
+
+def on_side(writer: str, side: str) -> str:
+    """Name a writer and the side that it wrote: "L3 H2, key's side"."""
+    return f"{writer}, {side}"
 
 
 def rest(pairs: int) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 import inspector
+from inspector import patching
 from inspector.__main__ import main
 from inspector.export import markdown, report
 from inspector.sections import registry
+from inspector.text import number
 from inspector.trace import Trace
 from models import LoadedModel
 from tests.inspector.probe.hybrids import loaded_family
@@ -133,3 +136,27 @@ def test_a_report_says_where_the_maps_of_other_mixers_are(tmp_path: Path) -> Non
     report(trace, tmp_path / "report.html")
     text = Tags((tmp_path / "report.html").read_text(encoding="utf-8")).text
     assert "Layers of this model mix tokens by a selective scan" in text
+
+
+def test_kept_cuts_are_a_table_and_a_graph_and_none_are_nothing(
+    shipped: Callable[[str], LoadedModel], tmp_path: Path
+) -> None:
+    loaded = shipped("mini-gpt")
+    trace = inspector.record(loaded, "The old man saw the dog and said")
+    cuts = {"cuts": "head 2.1 -> logit, norms held;head 0.1 -> zero"}
+    report(trace, tmp_path / "kept.html", loaded=loaded, chosen={"scores/scissors": cuts})
+    report(trace, tmp_path / "none.html", loaded=loaded)
+    kept, none = (Tags((tmp_path / name).read_text(encoding="utf-8")) for name in ("kept.html", "none.html"))
+    graph = "Writers and readers of the kept cuts by layer, an edge for each cut"
+    labels = [attributes.get("aria-label") for tag, attributes in kept.tags if tag == "div"]
+    assert labels.count(graph) == 2  # in light and in dark
+    assert "Cuts that you kept" in kept.text
+    uncut = patching.read(loaded, trace)
+    parsed = [patching.parse(line, stream="decoder") for line in cuts["cuts"].split(";")]
+    for _, row in patching.measure_cuts(uncut, parsed).iterrows():
+        for value in (row["promise"], row["effect"]):
+            assert number(value).replace("-", "\u2212") in kept.text
+    assert "Cuts that you kept" not in none.text
+    assert graph not in [attributes.get("aria-label") for _, attributes in none.tags]
+    with pytest.raises(ValueError, match="'scores/none' is no section of a report"):
+        report(trace, tmp_path / "no.html", loaded=loaded, chosen={"scores/none": {}})

@@ -97,3 +97,24 @@ def test_tokens_are_letters_and_not_markup() -> None:
 def test_what_is_drawn_by_hand_is_refused(figure: go.Figure) -> None:
     with pytest.raises(ValueError, match=r"a still picture|nothing to draw"):
         still(figure, mode="light")
+
+
+def test_the_words_beside_points_and_the_outline_of_points_are_the_pages() -> None:
+    figure = go.Figure(layout={"xaxis": {"visible": False, "range": [0, 1]}})
+    figure.add_scatter(
+        x=[0.25, 0.75],
+        y=[1.0, 2.0],
+        mode="markers+text",
+        text=["  low", "<b>high</b>"],
+        textposition=["middle right", "middle left"],
+        marker={"size": 12, "color": "#ffffff", "line": {"color": "#000000", "width": 1.5}},
+    )
+    scene = still(figure, mode="light")
+    low, high = (next(text for text in of(Text, scene) if text.text == words) for words in ("low", "high"))
+    dots = [box for box in of(Box, scene) if box.radius]
+    assert [(dot.stroke, dot.weight) for dot in dots] == [("#000000", 1.5)] * 2
+    assert (low.anchor, high.anchor) == ("start", "end")
+    assert dots[0].x + dots[0].width < low.x < dots[0].x + 3 * dots[0].width
+    assert dots[1].x - 2 * dots[1].width < high.x < dots[1].x
+    assert (low.bold, high.bold) == (False, True)
+    assert "0.4" not in {text.text for text in of(Text, scene)}  # no axis below

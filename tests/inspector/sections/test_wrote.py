@@ -12,7 +12,8 @@ import inspector
 from inspector import writers
 from inspector.plots.writers import PairLines
 from inspector.sections import registry
-from inspector.sections.section import Block, Check, Choices, Figure, Link, Map, Note, Row, Sentence, flat
+from inspector.sections.picks import Named
+from inspector.sections.section import Block, Check, Choices, Figure, Link, Map, Note, Row, Section, Sentence, flat
 from inspector.sections.subject import Subject
 from inspector.text import signed
 from models import LoadedModel
@@ -54,9 +55,34 @@ def test_a_score_is_told_by_its_strongest_pair(subject: Subject) -> None:
     drawn = figure.draw.table["contribution"].sum() + sum(figure.draw.rest.values())  # the rest is a number too
     assert_close(drawn, whole, relative=1e-9, scale=score.matrix)
     assert list(figure.draw.rest) == [f"all other {score.matrix.size - 10} pairs:"]
-    sources = next(block for block in listed if isinstance(block, Figure) and block.id == "wrote-sources")
-    assert sources.table is not None
-    assert list(sources.table["source"]) == list(range(8))
+
+
+def test_the_reader_chooses_which_head_is_opened_to_its_tokens(subject: Subject) -> None:
+    listed = blocks(SCORE, subject, head=(2, 0, 0), wrote_query=7, wrote_key=1)
+    score = writers.of_score(subject.trace, subject.model, layer=2, head=0, query=7, key=1)
+    part = next(block for block in listed if isinstance(block, Section))
+    (pick,) = part.picks
+    assert isinstance(pick, Named)
+    options = pick.options(subject)
+    assert len(options) > 2
+    assert len({role for role, *_ in (id.split(".") for id in options)}) == 2
+    of_first = next(iter(part.blocks(subject)))
+    for id, name in options.items():
+        role, _, layer, head, _ = id.split(".")
+        side = score.side("query" if role == "query" else "key")
+        place = side[(side["kind"] == "head") & (side["layer"] == int(layer)) & (side["head"] == int(head))]
+        (figure,) = part.blocks(subject, wrote_opened=id)
+        assert isinstance(figure, Figure)
+        assert figure.table is not None
+        assert_close(
+            figure.table["contribution"].sum(), place["contribution"].item(), relative=1e-5, scale=score.matrix
+        )
+        assert name == f"L{layer} H{head}, {role}'s side"
+        if id == pick.first(subject):
+            assert isinstance(of_first, Figure)
+            assert figure.heading == of_first.heading
+    with pytest.raises(ValueError, match="is none of"):
+        list(part.blocks(subject, wrote_opened="key.decoder.3.0.0"))
 
 
 @pytest.mark.parametrize(

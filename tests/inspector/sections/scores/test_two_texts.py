@@ -37,7 +37,7 @@ def wide() -> LoadedModel:
 
 
 def shares(loaded: LoadedModel) -> tuple[np.ndarray, tuple[int, int]]:
-    """What each head brings, [layer, head], and which brings most."""
+    """Measure what each head brings, [layer, head], and which head brings most."""
     table = patching.patch_heads(patching.pair(loaded, TEXT, OTHER))
     grid = np.full((table["layer"].max() + 1, table["head"].max() + 1), np.nan)
     grid[table["layer"], table["head"]] = table["share"]
