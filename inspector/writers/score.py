@@ -29,7 +29,7 @@ KINDS: dict[str, str] = {
     **{"embedding": "word", "positions": "place", "distance": "place", "head": "attention", "attention": "attention"},
     **{"ffn": "FFN", "bias": "constant", "beta": "constant"},
 }
-"""What each kind of writer tells: the word, where it stands, what layers below wrote, or nothing of the token."""
+"""Kinds of writers by what they tell of a token: the word, where it stands, what layers below wrote, or nothing."""
 
 
 @dataclass(frozen=True, eq=False)
