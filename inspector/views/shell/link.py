@@ -417,7 +417,8 @@ def held(name: str) -> Value | None:
 
     None where neither is. What a link asks for is not checked here.
     """
-    value: Value | None = st.session_state["link.held"].get(name, st.session_state["link.asked"].get(name))
+    values, asked = (st.session_state.get(kept, {}) for kept in ("link.held", "link.asked"))
+    value: Value | None = values.get(name, asked.get(name))
     return value
 
 

@@ -18,7 +18,7 @@ from tests.inspector.views.page import HOSTILE, READING, opened, said, turned, t
 
 BOARDS = {
     "Attention": "layer mixer call head query key lines between tokens sort only stream kind heads layers colours hide "
-    "renormalise words sqrt linear why wrote trail why_sorted row column apart model pair target",
+    "renormalise words sqrt linear why wrote trail wrote_opened why_sorted row column apart model pair target",
     "Compare": "panels a_model a_text a_stream a_layer a_mixer a_head a_mean b_model b_stream b_layer b_mixer b_head "
     "b_mean c_model d_model further hide words sqrt own_scale difference heads_of heads_pair with_lines",
     "What if": "part token word ask drop mask_layer mask_call mask_head whole several by hide words sqrt stream "
