@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from tests.browser.drawing import frame
 
-ROOT = Path(__file__).parents[2]
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parents[1]
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
@@ -142,25 +143,37 @@ class Server:
     log: Path
 
 
+CHROMIUM = ExitStack()
+"""Chromium, its window and its driver, while tests use them."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Close Chromium behind the last of its tests: at the end of a session, thousands of tests later, it once hung."""
+    if nextitem is None or FOLDER not in nextitem.path.parents:
+        CHROMIUM.close()
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     path = shutil.which("chromium")
     if path is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(NO_CHROMIUM)
-    with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=path, args=FLAGS)
-        yield chromium
-        chromium.close()
+    driver = CHROMIUM.enter_context(sync_playwright())
+    chromium = driver.chromium.launch(executable_path=path, args=FLAGS)
+    CHROMIUM.callback(chromium.close)
+    yield chromium
+    CHROMIUM.close()
 
 
 @pytest.fixture(scope="session")
-def window(browser: Browser) -> Iterator[Page]:
+def window(browser: Browser) -> Page:
     """The window that all tests use in turn: a window of its own would cost each a second of the processor."""
     context = browser.new_context()  # of its own, in which a test may open other tabs
+    CHROMIUM.callback(context.close)
     page = context.new_page()
     page.set_default_timeout(SLOW)
-    yield page
-    context.close()
+    return page
 
 
 @contextmanager
