@@ -81,7 +81,7 @@ def test_a_folder_is_looked_at_loaded_and_used_on_other_pages(root: Path, bert: 
     assert "13 tokens of at most 32" in said(app)
     assert "Exact on this text" in said(app)
     assert said(app).count("Looks untrained") == 2  # in the sidebar, and at the map: its weights are as they were drawn
-    assert "as random weights would" in app.header[0].value
+    assert "looks untrained, so what it looks at is chance" in app.header[0].value
     assert "The library transformers runs the model, and hands over the queries" in explained(app)
     assert app.query_params["model"] == f"./{bert.name}"  # where it lies is the server's
     for page in ("Compare", "Norms", "Positions", "Costs", "What if"):
