@@ -88,6 +88,11 @@ class HeadReading:
         return not self.role.leads and self.link is not None and self.link.weight >= STRONG
 
     @property
+    def is_chance(self) -> bool:
+        """True where random weights make the head, or would give what it gives: none of its shares is a finding."""
+        return self.role.kind in ("random", "looks untrained", "chance")
+
+    @property
     def named(self) -> tuple[int | None, int] | None:
         """The place in the map that the sentence on the head names: the query and the key of its link, or its key.
 

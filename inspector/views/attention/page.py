@@ -177,8 +177,10 @@ def explorer() -> None:
         followed = one_token.choose(trace, shown, stream=stream, pinned=pinned[-1] if pinned else None)
     read = reading.head(trace, site, number)
     tell, link_told, named, proved = partial(said.head, read), read.link, read.named, None
-    if followed is not None and (
-        strongest := one_token.strongest(trace, followed, stream=stream, row=row, head=number)
+    if (
+        followed is not None
+        and not read.is_chance
+        and (strongest := one_token.strongest(trace, followed, stream=stream, row=row, head=number))
     ):
         tell, link_told = partial(said.pinned, strongest, read, side=followed.side), strongest
         named = strongest.at if followed.side == "gives" else (None, followed.position)

@@ -62,6 +62,12 @@ def test_what_it_gets_is_a_column_and_a_link(minilm: LoadedModel) -> None:
     assert (header["marked"], header["chosen"]) == ([None, IT], [])  # the column that the sentence is about, and no row
 
 
+def test_of_an_untrained_model_no_cell_is_told_of_a_pinned_token_either() -> None:
+    app = opened(model="own-decoder", query="3")
+    assert "has random weights, so what it looks at is chance" in sentence(app)
+    assert "marked" not in message(app, "head")[0]
+
+
 def test_a_head_names_the_keys_that_get_most(minilm: LoadedModel) -> None:
     header, _ = message(opened(query=str(IT)), "grid")
     row = every_map(minilm)[3, 7, IT]
