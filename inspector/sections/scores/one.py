@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +42,23 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
         yield Note(words.first(SHOWN, of=count))
     yield numbers(row)
     yield Paragraph(formula(row, explain.formula(opened.record)))
-    code = f"{opened.code}found = inspector.scores.distribution(record)\ntable = found."
+    yield replace(DISTRIBUTION, answer=partial(_distribution, row=row, found=found, code=opened.code))
+    if (other := opened.beside()) is not None:
+        second = other.row_of(measured(other.subject))
+        yield Paragraph(
+            words.varies(
+                name_of(second), d_k=int(second["d_k"]), ratio=float(second["ratio"]), scaled=float(second["scaled"])
+            )
+        )
+        yield numbers(second, of=words.BESIDE)
+    alone = subject.once(("alone", head), lambda: scores.alone(subject.trace, opened.record, head=opened.number))
+    yield Note(words.alone(alone, heads=opened.site.heads))
+    yield from opened.sigmoid()
+
+
+def _distribution(subject: Subject, *, row: pd.Series, found: ProductDistribution, code: str) -> Iterator[Block]:
+    """Yield the histogram and the quantiles of q · k, each beside the normal distribution's."""
+    code = f"{code}found = inspector.scores.distribution(record)\ntable = found."
     yield Row(
         (
             Figure(
@@ -63,17 +81,6 @@ def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
     )
     far = words.far(far=found.far, low=float(row["low"]), high=float(row["high"]))
     yield Note(f"{words.pairs(found.pairs, rows=found.rows, of=found.of)} {far}")
-    if (other := opened.beside()) is not None:
-        second = other.row_of(measured(other.subject))
-        yield Paragraph(
-            words.varies(
-                name_of(second), d_k=int(second["d_k"]), ratio=float(second["ratio"]), scaled=float(second["scaled"])
-            )
-        )
-        yield numbers(second, of=words.BESIDE)
-    alone = subject.once(("alone", head), lambda: scores.alone(subject.trace, opened.record, head=opened.number))
-    yield Note(words.alone(alone, heads=opened.site.heads))
-    yield from opened.sigmoid()
 
 
 def _histogram(found: ProductDistribution) -> Chart:
@@ -160,4 +167,5 @@ def scale_of(row: pd.Series) -> tuple[float | None, bool]:
     return scale, math.isclose(scale, int(row["d_k"]) ** -0.5, rel_tol=1e-6)
 
 
+DISTRIBUTION = Section("scores_distribution", words.DISTRIBUTION, lambda subject: iter(()), folded=True)
 SECTION = Section("one", words.ONE, answer, (HEAD,), compares=True, long=True)

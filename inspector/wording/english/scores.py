@@ -164,6 +164,7 @@ def of_head(head: str, *, measure: str, value: float) -> str:
 
 NORMAL = 0.25  # excess kurtosis, to either side, within which a distribution is told as near the normal in this
 DEVIATIONS = "standard deviations from the mean"
+DISTRIBUTION = "Beside the normal distribution"
 HISTOGRAM_TITLE = "q · k over all pairs, beside the normal distribution"
 NORMAL_QUANTILE, OWN_QUANTILE = "normal quantile", "quantile of q · k (standard deviations)"
 QUANTILES_TITLE = "Quantiles of q · k against the normal distribution's"

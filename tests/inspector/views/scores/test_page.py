@@ -11,7 +11,7 @@ from tests.inspector.views.page import message, messages, opened, pressed, said,
 from tests.inspector.wording.said import is_number
 
 SECTIONS = {  # maps and charts of each
-    **{"All heads": (1, 0), "This head": (2, 2), "Queries and keys": (3, 1), "Dot or cosine": (1, 1)},
+    **{"All heads": (1, 0), "This head": (2, 0), "Queries and keys": (3, 1), "Dot or cosine": (1, 1)},
     **{"Score functions": (0, 2), "Weightings": (2, 0)},
     "Theory": (0, 2),
     "Gradients": (0, 2),
