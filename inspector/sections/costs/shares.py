@@ -40,7 +40,8 @@ def answer(subject: Subject, *, stream: str, counted: Value) -> Iterator[Block]:
         return
     table, crossovers, rest = found.table, found.crossovers, list[Note]()
     if crossovers is not None and compares(table):
-        said = shares(table, crossovers, tokens=sizes.tokens)
+        reads = subject.loaded.max_tokens if subject.loaded is not None and subject.given is None else None
+        said = shares(table, crossovers, tokens=sizes.tokens, reads=reads)
         rest.append(Note(pairs(table, crossovers)))
         about = () if counted == "milliseconds" else (Mark(derived.BARS, larger(table)),)
         yield Sentence(said, ("FLOPs", "FFN"), about)
@@ -175,8 +176,10 @@ def compares(table: pd.DataFrame) -> bool:
     return {"attention", "ffn"} <= set(rows["part"]) and "scores" in set(rows["component"])
 
 
-def shares(table: pd.DataFrame, crossovers: Crossovers, *, tokens: int) -> str:
+def shares(table: pd.DataFrame, crossovers: Crossovers, *, tokens: int, reads: int | None = None) -> str:
     """Compare attention with the FFN in the first stream; table: of `costs.breakdown` for `tokens` tokens.
+
+    reads: how many tokens the model reads at most, None where that is not known.
 
     A decoder's attention over a source is not counted: the crossovers are of a text's attention over itself.
     """
@@ -188,6 +191,7 @@ def shares(table: pd.DataFrame, crossovers: Crossovers, *, tokens: int) -> str:
         attention=int(flops["attention"]) / both,
         ffn=int(flops["ffn"]) / both,
         sublayer=crossovers.sublayer,
+        reads=reads,
     )
 
 

@@ -432,11 +432,19 @@ def coefficients(*, both: bool) -> str:
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def shares(*, stream: str, tokens: int, attention: float, ffn: float, sublayer: float | None) -> str:
+def shares(
+    *,
+    stream: str,
+    tokens: int,
+    attention: float,
+    ffn: float,
+    sublayer: float | None,
+    reads: int | None,
+) -> str:
     """Say whether attention or the FFN costs more at this length, and at which length that turns.
 
     attention, ffn: shares, together 1, of the FLOPs of the matrix products in the layers of one stream. sublayer: a
-    field of `Crossovers`. stream: "" where the model has only one.
+    field of `Crossovers`. stream: "" where the model has only one. reads: the most tokens that the model reads.
     """
     at, whose = f"At {count_of(tokens, 'token')}", f"{stream}'s " if stream else ""
     of = f"of the FLOPs of the {whose}layers"
@@ -445,7 +453,7 @@ def shares(*, stream: str, tokens: int, attention: float, ffn: float, sublayer: 
     most = max(attention, ffn)
     share = f"just over {percent(most)}" if percent(attention) == percent(ffn) else percent(most)
     larger, smaller = ("attention", "the FFN") if attention > ffn else ("the FFN", "attention")
-    return f"{at} {larger} takes {share} {of} and {smaller} the rest. {_turns(tokens, sublayer)}."
+    return f"{at} {larger} takes {share} {of} and {smaller} the rest. {_turns(tokens, sublayer, reads)}."
 
 
 def pairs(share: float, *, core: float) -> str:
@@ -692,11 +700,12 @@ def rates(measured: LayerTimes) -> str:
     return f"At {count_of(int(measured.table['tokens'].max()), 'token')} this machine achieved: {listing}.{why}"
 
 
-def _turns(tokens: int, sublayer: float | None) -> str:
+def _turns(tokens: int, sublayer: float | None, reads: int | None) -> str:
     if sublayer is None or sublayer < 1:
         return "Attention costs more at any length"
     verb = "overtook the FFN" if tokens > sublayer else "overtakes it"
-    return f"Attention {verb} {_where(sublayer)}"
+    beyond = "" if reads is None or sublayer < reads else f", beyond the {reads:,} that it reads"
+    return f"Attention {verb} {_where(sublayer)}{beyond}"
 
 
 def _where(length: float) -> str:

@@ -40,7 +40,7 @@ PURPOSES = {
     "generate": "Watch a model write, token by token.",
     "time": "See how far a gradient reaches, and what must wait for what.",
     "questions": "See what people say of the Transformer, and whether it holds on your text.",
-    "tokens": "See how a text becomes tokens, and what a model makes of them.",
+    "tokens": "See how a text becomes tokens, and what follows.",
     "batch": "See what a batch shows each token, and what padding costs.",
     "lab": "Train two tiny networks, and see what a switch changes.",
     "training": "See how the shipped models learned.",

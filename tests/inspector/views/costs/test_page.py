@@ -17,7 +17,7 @@ from inspector.views.server import queue
 from inspector.views.server.shared import Shared
 from inspector.views.server.turns import Turns
 from inspector.views.shell import progress
-from tests.inspector.views.page import numbers, opened, pressed, said, section_opened, typed
+from tests.inspector.views.page import numbers, opened, pressed, said, section_opened, sentence, typed
 
 TINY = {
     "model_type": "llama",
@@ -58,6 +58,14 @@ def test_a_model_is_counted_at_the_length_of_the_readers_choice_and_another_text
     typed(app, "Hi.")
     assert app.number_input(key="text_length").value == 4
     assert "One forward pass over this text of 4 tokens" in said(app)
+
+
+def test_a_crossover_beyond_what_the_model_reads_is_said_so() -> None:
+    assert "Attention overtakes it at 768 tokens, beyond the 512 that it reads." in sentence(opened("Costs"))
+    mini = opened("Costs", model="mini-gpt")
+    reads = models.load("mini-gpt").max_tokens
+    assert f", beyond the {reads} that it reads." in sentence(mini)
+    assert "beyond" not in sentence(opened("Costs", of="A known shape", length="128"))
 
 
 def test_a_shape_of_seventy_billion_is_told_in_every_section() -> None:
