@@ -43,6 +43,7 @@ from inspector.sections.section import (
 )
 from inspector.sections.subject import Subject
 from inspector.text import plain
+from inspector.wording import report as words
 
 if TYPE_CHECKING:
     import models
@@ -76,12 +77,15 @@ def show(path: str, trace: Trace | None = None, *, loaded: models.LoadedModel | 
 
     path: the page's address and the section's id, "block/added". loaded: the trace's model, for sections that run it or
     read its weights. chosen: by the ids of the section's picks, and `stream`. Raises ValueError for what is not there,
-    and where a section needs the model and has none.
+    and where a section needs the model and has none, or has one that cannot do what the section shows.
     """
     page, section = registry.sections(path.partition("/")[0]), registry.section(path)
     subject = Subject(trace, loaded, "" if trace is None else trace.streams[0])
     if section.needs_model:
         subject.model  # noqa: B018  says how to give it
+    need = page.need_of(section)
+    if need is not None and loaded is not None and not need.can(loaded):
+        raise ValueError(words.cannot(loaded.card.id, need.cannot, instead=need.instead))
     if streams := page.streams(subject):
         if (stream := chosen.pop("stream", streams[0])) not in streams:
             raise ValueError(f"{stream!r} is no stream that this section shows; it shows {', '.join(streams)}.")

@@ -121,7 +121,11 @@ def functions(folder: str, tokens: int) -> dict[str, Callable[[], object]]:
         "open": lambda: inspector.open(path),
     }
     for address in PAGES:
-        for section in (section for section in registry.sections(address).sections if not section.starts):
+        page = registry.sections(address)
+        for section in (section for section in page.sections if not section.starts):
+            need = page.need_of(section)
+            if need is not None and not need.can(loaded):
+                continue
             name = f"{address}/{section.id}"
             calls[f"section {name}"] = lambda name=name: list(sections.show(name, a, loaded=loaded).outputs())
     return calls

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from inspector.wording.english.phrases import listed
 
@@ -17,9 +17,9 @@ def counted(sections: int, *, pictures: int, tables: int) -> str:
     return f"{sections} sections at their first choices, {pictures} pictures{as_tables}. Every number was recorded."
 
 
-def cannot(model: str, cannot: str) -> str:
-    """Say that a section needs another model."""
-    return f"{model} {cannot}."
+def cannot(model: str, cannot: str, *, instead: Sequence[str] = ()) -> str:
+    """Say that a section needs another model. instead: ids of models that can do what it shows."""
+    return f"{model} {cannot}{f'; {listed(instead)} can' if instead else ''}."
 
 
 def mixers(kinds: Iterable[str]) -> str:

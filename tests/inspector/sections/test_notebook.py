@@ -84,3 +84,8 @@ def test_a_map_is_live_in_a_frame_of_its_own(trace: Trace) -> None:
     assert "default-src 'none'" in frame
     assert "matrix.draw(" in frame
     assert 'title="weights of &quot;one&quot; head"' in bundle["text/html"]
+
+
+def test_a_section_that_the_model_cannot_fill_names_models_that_can(trace: Trace, minilm: LoadedModel) -> None:
+    with pytest.raises(ValueError, match=r"^minilm .*; smollm2.* can\.$"):
+        inspector.sections.show("block/wrote_prediction", trace, loaded=minilm)
