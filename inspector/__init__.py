@@ -111,7 +111,7 @@ __all__ = sorted([*_NAMES, *_MODULES])
 def __getattr__(name: str) -> Any:
     """Import on first use: torch and transformers take seconds, and the page draws its shell before."""
     if name in _NAMES:
-        return getattr(importlib.import_module(f"inspector.{_NAMES[name]}"), name)
+        return getattr(importlib.import_module(f"{__name__}.{_NAMES[name]}"), name)
     if name in _MODULES:
-        return importlib.import_module(f"inspector.{_MODULES[name]}")
-    raise AttributeError(f"module 'inspector' has no attribute {name!r}")
+        return importlib.import_module(f"{__name__}.{_MODULES[name]}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -35,5 +35,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import on first use: a stranger's model needs torch and transformers."""
     if name in ("folders", "hub"):
-        return importlib.import_module(f"models.untrusted.{name}")
-    raise AttributeError(f"module 'models' has no attribute {name!r}")
+        return importlib.import_module(f"{__name__}.untrusted.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,7 +25,7 @@ _ROOMS = {"report": "text_report", "show": "notebook", "sheet": "questions_sheet
 def __getattr__(name: str) -> Any:
     """Import on first use: a table needs neither torch nor the drawing."""
     if name == "questions_sheet":  # a module, with a command of its own
-        return importlib.import_module("inspector.export.questions_sheet")
+        return importlib.import_module(f"{__name__}.questions_sheet")
     if name not in __all__:
-        raise AttributeError(f"module 'inspector.export' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"inspector.export.{_ROOMS.get(name, 'files')}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_ROOMS.get(name, 'files')}"), name)

@@ -17,5 +17,5 @@ __all__ = sorted(module.name for module in pkgutil.iter_modules(__path__))
 def __getattr__(name: str) -> ModuleType:
     """Import on first use: `inspector.plots.costs` needs no Pillow, `inspector.plots.raster` no plotly."""
     if name not in __all__:
-        raise AttributeError(f"module 'inspector.plots' has no attribute {name!r}")
-    return importlib.import_module(f"inspector.plots.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"{__name__}.{name}")

@@ -27,7 +27,7 @@ __all__ = ["show"]
 def __getattr__(name: str) -> Any:
     """Import on first use: a page needs no notebook."""
     if name != "show":
-        raise AttributeError(f"module 'inspector.sections' has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from inspector.sections.notebook import show
 
     return show

@@ -140,7 +140,7 @@ def sections(address: str) -> Sections:
     if address not in PAGES or PAGES[address].board:
         names = ", ".join(page.address for page in PAGES.values() if not page.board)
         raise ValueError(f"{address!r} is no page of sections; these are: {names}.")
-    page: Sections = import_module(f"inspector.sections.{address}").PAGE
+    page: Sections = import_module(f"{__package__}.{address}").PAGE
     return page
 
 

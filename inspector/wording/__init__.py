@@ -56,15 +56,15 @@ LANGUAGE = "en"
 
 def in_language(language: str, name: str) -> ModuleType:
     """Return the module `name` in a language, for pages in several languages: in_language("zh", "questions.page")."""
-    return import_module(f"inspector.wording.{FOLDERS[language]}.{name}")
+    return import_module(f"{__name__}.{FOLDERS[language]}.{name}")
 
 
 def __getattr__(name: str) -> ModuleType:
     """Return a page's words in the chosen language, at first use."""
-    module = f"inspector.wording.{FOLDERS[LANGUAGE]}.{name}"
+    module = f"{__name__}.{FOLDERS[LANGUAGE]}.{name}"
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
-        raise AttributeError(f"inspector.wording has no words {name!r}") from None
+        raise AttributeError(f"{__name__} has no words {name!r}") from None

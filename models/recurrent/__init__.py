@@ -26,6 +26,6 @@ __all__ = ["AdditiveAttention", "Cell", "RecurrentConfig", "RecurrentEncoderDeco
 def __getattr__(name: str) -> Any:
     """Import on first use what needs torch."""
     if name not in __all__:
-        raise AttributeError(f"module 'models.recurrent' has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = "additive_attention" if name == "AdditiveAttention" else "encoder_decoder"
-    return getattr(importlib.import_module(f"models.recurrent.{home}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{home}"), name)

@@ -33,6 +33,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import on first use what needs torch."""
     if name not in __all__:
-        raise AttributeError(f"module 'models.transformer' has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = "multi_head" if name == "MultiHeadAttention" else "stacks"
-    return getattr(importlib.import_module(f"models.transformer.{home}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{home}"), name)

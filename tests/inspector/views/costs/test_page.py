@@ -98,7 +98,7 @@ def test_a_pasted_config_is_counted_and_a_hostile_one_gets_a_sentence() -> None:
     app = opened("Costs", of="Your config", named="org/name", length="1000000000000")
     assert 'The link asks for length "1000000000000"; they go from 1 to 1000000000' in said(app)
     assert "Press Count it" in said(app)  # a name in a link is asked about, nothing is fetched
-    for fields, sentence in (
+    for fields, told in (
         ({**TINY, "num_hidden_layers": 10**9}, "'num_hidden_layers' = 1,000,000,000, over 128"),
         ({**TINY, "hidden_size": "wide"}, "expected int, got str"),
         ({**TINY, "model_type": "none"}, "is not one of transformers"),
@@ -107,7 +107,7 @@ def test_a_pasted_config_is_counted_and_a_hostile_one_gets_a_sentence() -> None:
         app.text_area(key="pasted").set_value(json.dumps(fields))
         next(button for button in app.button if button.label == "Count it").click().run()
         assert not app.exception
-        assert sentence in said(app)
+        assert told in said(app)
     assert app.text_area(key="pasted").value == json.dumps(TINY)
 
 
@@ -143,12 +143,12 @@ def test_the_clock_is_asked_for_and_gives_milliseconds_for_the_same_bars() -> No
     assert "Milliseconds are measured on this machine" in said(app)
     assert "Press Measure above" in said(app)
     threads = threading.active_count()
-    for runs, sentence in ((3, "before every part was timed once"), (20, "until then is shown: medians of fewer runs")):
+    for runs, told in ((3, "before every part was timed once"), (20, "until then is shown: medians of fewer runs")):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(progress.Bar, "draw", stopping(after=runs))
             pressed(app, "measure-layers")
         assert f"Stopped after {runs} of 48 runs" in said(app)
-        assert sentence in said(app)
+        assert told in said(app)
         assert ("Medians of 2 runs" in said(app)) == (runs == 20)
         assert threading.active_count() <= threads
     pressed(app, "measure-layers")
