@@ -17,13 +17,16 @@ from inspector.views.server import process_settings
 from inspector.views.shell import overview, session
 
 PULSE = 0.1  # seconds between two looks at what the visitor pressed
+NAME = "ahead"
+_ASKED = "streamlit.runtime.scriptrunner_utils.script_run_context"  # says that a thread of no visitor asks
 
 _workers: list[Thread] = []
 
 
 def begin() -> None:
     """Begin the work; what fails in it is only logged, for the visitor's own try fails again and is told."""
-    _workers.append(Thread(target=_prepare, name="ahead", daemon=True))
+    logging.getLogger(_ASKED).addFilter(_of_a_visitor)
+    _workers.append(Thread(target=_prepare, name=NAME, daemon=True))
     _workers[-1].start()
 
 
@@ -48,3 +51,7 @@ def _prepare() -> None:
             session.exactness(read)
     except Exception:  # whatever it is: nobody sees this thread
         logging.getLogger(__name__).info("the work ahead failed", exc_info=True)
+
+
+def _of_a_visitor(record: logging.LogRecord) -> bool:
+    return record.threadName != NAME

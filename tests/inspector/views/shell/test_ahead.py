@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 
 import pytest
@@ -21,6 +22,18 @@ def test_the_first_visitor_finds_the_text_read(monkeypatch: pytest.MonkeyPatch) 
     app = opened()
     assert not app.exception
     assert "Exact on this text" in said(app)
+
+
+def test_the_start_prints_no_warning_that_nobody_visits(monkeypatch: pytest.MonkeyPatch) -> None:
+    logger = logging.getLogger(ahead._ASKED)
+    monkeypatch.setattr(logger, "filters", [])
+    monkeypatch.setattr(ahead, "_workers", [])
+    ahead.begin()
+    ahead._workers[0].join(120)
+    record = logging.LogRecord(logger.name, logging.WARNING, "", 0, "no context", (), None)
+    for thread, passes in ((ahead.NAME, False), ("ScriptRunner.scriptThread", True)):
+        record.threadName = thread
+        assert bool(logger.filter(record)) == passes
 
 
 def test_a_visitor_who_comes_early_sees_the_frame_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
