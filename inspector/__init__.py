@@ -108,6 +108,10 @@ _MODULES = {
 __all__ = sorted([*_NAMES, *_MODULES])
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """Import on first use: torch and transformers take seconds, and the page draws its shell before."""
     if name in _NAMES:

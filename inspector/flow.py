@@ -20,11 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.trace import AttentionRecord, Trace, places, recompute
+from models import LoadedModel, output_projection
 from models.attention import row_blocks
 from models.attention.functions import ComposedAttention, WeightedSum
 from models.output_projection import OutputProjection, ProjectionPlace
 
 Float64Array = NDArray[np.float64]
+Projections = Mapping[ProjectionPlace, OutputProjection] | LoadedModel
 
 _KEYS = 128  # keys at once: f_h(x_j) of all heads is H D numbers for each key
 
@@ -39,7 +41,7 @@ class ValueNorms:
 
 def norm_weighted(
     trace: Trace,
-    projections: Mapping[ProjectionPlace, OutputProjection],
+    projections: Projections,
     *,
     layer: int,
     head: int | None = None,
@@ -55,9 +57,10 @@ def norm_weighted(
     sum_g sum_h alpha_g,ij alpha_h,ij <f_g(x_j), f_h(x_j)>, so that the inner products of each key's H vectors are
     enough, and no [H, Q, T, D] tensor is made. The unit is the residual stream's.
 
-    projections: of the recorded model, by `models.output_projection.find`. queries and keys: some rows and columns, the
-    same bits as in the whole; no others are computed. Raises ValueError for a layer, head or stream out of range, for
-    a window that holds nothing, for projections of another model, and where positions add to the values (Shaw).
+    projections: the recorded model, or its projections by `models.output_projection.find`. queries and keys: some rows
+    and columns, the same bits as in the whole; no others are computed. Raises ValueError for a layer, head or stream
+    out of range, for a window that holds nothing, for projections of another model, and where positions add to the
+    values (Shaw).
     """
     record = trace.record_of(layer, stream, call=call)
     chosen = record if head is None else trace.record_of_head(layer, head, stream, call=call)
@@ -75,7 +78,7 @@ def norm_weighted(
 
 def value_norms(
     trace: Trace,
-    projections: Mapping[ProjectionPlace, OutputProjection],
+    projections: Projections,
     *,
     layer: int,
     stream: str | None = None,
@@ -93,18 +96,22 @@ def value_norms(
     return ValueNorms(np.linalg.norm(_values(record), axis=2), np.concatenate(projected).T)
 
 
-def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: float = 0.5) -> Float64Array:
-    """Attention rollout of one token (Abnar & Zuidema 2020, section 3): float64 [L + 1, T], L attentions of the stream.
+def rollout(
+    trace: Trace, *, token: int | None = None, stream: str | None = None, residual: float = 0.5
+) -> Float64Array:
+    """Attention rollout (Abnar & Zuidema 2020, section 3): float64 [L + 1, T] of a token, [L + 1, Q, T] of all.
 
-    Row l says how much of each token's state before attention l went into the chosen one after the last: row 0 counts
-    embeddings, row L the token alone. The attentions are the stream's trace.sites, in their order; a layer without
-    attention mixes no tokens here, whatever its state space or convolution does. Layer l is taken to mix
+    L counts the attentions of the stream. Row l says how much of each token's state before attention l went into the
+    token's after the last: row 0 counts embeddings, row L the token alone. The attentions are the stream's trace.sites,
+    in their order; a layer without attention mixes no tokens here, whatever its state space or convolution does. Layer
+    l is taken to mix
     A'_l = residual I + (1 - residual) mean_h A_l,h, half and half in the paper, so row l is e_token A'_(L-1) .. A'_l: a
     vector times a matrix in each layer, never a matrix times a matrix. Rows sum to 1, to less with sinks; a
     sigmoid's rows are divided by their sums first (`WeightBlock.shares`).
 
-    token: a query position of the stream. A decoder that has a source is followed through its own text alone. Raises
-    ValueError for a token, stream or residual out of range, and for "cross", whose maps lead from one text to another.
+    token: a query position of the stream; all where it is left out. A decoder that has a source is followed through its
+    own text alone. Raises ValueError for a token, stream or residual out of range, and for "cross", whose maps lead
+    from one text to another.
     """
     stream = trace.record_of(_first_layer(trace, stream), stream).site.stream
     if stream == "cross":
@@ -116,16 +123,17 @@ def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: fl
         raise ValueError(f"residual is {residual}; it is the share that a token keeps of itself, from 0 to 1")
     sites = trace.sites_of(stream)
     tokens = len(sites[0].queries)
-    if not 0 <= token < tokens:
+    if token is not None and not 0 <= token < tokens:
         raise ValueError(f"token {token} is out of range: the {stream} read tokens 0 to {tokens - 1}")
-    shares = np.zeros((len(sites) + 1, tokens))
-    shares[-1, token] = 1
+    chosen = range(tokens) if token is None else [token]
+    shares = np.zeros((len(sites) + 1, len(chosen), tokens))
+    shares[-1] = np.eye(tokens)[chosen]
     for place, site in reversed(list(enumerate(sites))):
         shares[place] = residual * shares[place + 1]
         for rows, block in recompute.blocks(trace.record_of(site.layer, stream, call=site.call), "shares"):
             mean = block.mean(axis=0, dtype=np.float64)  # [rows, T]
-            shares[place] += (1 - residual) * shares[place + 1, rows] @ mean
-    return shares
+            shares[place] += (1 - residual) * shares[place + 1, :, rows] @ mean
+    return shares if token is None else shares[:, 0]
 
 
 def _first_layer(trace: Trace, stream: str | None) -> int:
@@ -135,8 +143,9 @@ def _first_layer(trace: Trace, stream: str | None) -> int:
 # --- what each key hands over --------------------------------------------------------------------------------------
 
 
-def _projection(record: AttentionRecord, projections: Mapping[ProjectionPlace, OutputProjection]) -> Float64Array:
+def _projection(record: AttentionRecord, projections: Projections) -> Float64Array:
     """W_O of the record's layer: [H, E, D]."""
+    projections = output_projection.find(projections) if isinstance(projections, LoadedModel) else projections
     site, function = record.site, record.function
     if isinstance(function, ComposedAttention) and not isinstance(function.mix, WeightedSum):
         raise ValueError(

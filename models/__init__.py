@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from models.cards import catalogue
+from models.cards import catalogue, names
 from models.loaded import Card, LoadedModel
 from models.registry import load, load_tokenizer, own_implementation, variant
 
@@ -27,9 +27,14 @@ __all__ = [
     "hub",
     "load",
     "load_tokenizer",
+    "names",
     "own_implementation",
     "variant",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

@@ -105,3 +105,8 @@ def catalogue() -> tuple[Card, ...]:
     """List the models that come with Headlight, the page's default first."""
     own = (MINILM_OWN, SMOLLM2_OWN, *UNTRAINED.values())
     return (MINILM, SMOLLM2, MINI_BERT, MINI_BERT_ZH, MINI_GPT, TRANSLATOR, *own)
+
+
+def names() -> tuple[str, ...]:
+    """List what `models.load` takes beside folders and names on the hub: the ids of the catalogue."""
+    return tuple(card.id for card in catalogue())

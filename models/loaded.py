@@ -135,6 +135,11 @@ class LoadedModel:
     linear: bool = True
     start: int | None = None
 
+    def __repr__(self) -> str:
+        """Name the model, and what it reads, in a line."""
+        reads = f"{self.shape} of {self.layers} attentions, reads {self.max_tokens:,} tokens"
+        return f"<LoadedModel {self.card.id}: {self.card.title}, {reads}, {self.placed}>"
+
     @property
     def shape(self) -> Shape:
         """encoder, decoder or encoder-decoder."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from models.cards import (
     MINI_BERT,
@@ -46,7 +47,7 @@ def load(
     tokenizer: Any = None,
     seed: int = 0,
     batch: Sequence[str] = (),
-    dtype: DtypeName = "float32",
+    dtype: DtypeName | torch.dtype = "float32",
     device: str = "cpu",
     max_memory: Mapping[int | str, int | str] | None = None,
 ) -> LoadedModel:
@@ -56,17 +57,22 @@ def load(
     A name may be followed by switches: "mini-bert?scale=none&heads=3" is a `variant` of "mini-bert". batch: the texts
     of a variant with a new BatchNorm.
     tokenizer, seed: of a configuration; the untrained models' tokenizer where none is given, and what draws weights.
-    dtype: "float32", "bfloat16", "float16", or "auto", as the weights are stored. device: "cpu", "cuda", "cuda:1",
-    "mps", or "auto": a transformers model is spread over all devices, within max_memory (see
+    dtype: "float32", "bfloat16", "float16" or torch's own, or "auto", as the weights are stored. device: "cpu", "cuda",
+    "cuda:1", "mps", or "auto": a transformers model is spread over all devices, within max_memory (see
     `models.placement.Placement`); SmolLM2 and a model of this project, which are small, go to the first accelerator,
     else to the CPU.
 
     Raises ValueError for a name without a model, a model that cannot be loaded safely, a missing package, a device
     that this machine lacks, switches that do not fit, or a tokenizer whose vocabulary is not the configuration's.
     """
-    placement = Placement(dtype, device, max_memory)
+    placement = Placement(cast(DtypeName, str(dtype).removeprefix("torch.")), device, max_memory)
     if isinstance(id, TransformerConfig):
         return _load_config(id, placement, tokenizer=tokenizer, seed=seed)
+    if not isinstance(id, str | os.PathLike):
+        raise ValueError(
+            f"load takes a name, a folder or a TransformerConfig, not a {type(id).__name__}: save a model of "
+            "transformers and its tokenizer with save_pretrained, and load that folder"
+        )
     if tokenizer is not None or seed:
         raise ValueError(f"tokenizer and seed go with a TransformerConfig; {os.fspath(id)[:100]!a} has its own")
     name = os.fspath(id)
@@ -205,8 +211,10 @@ def is_installed(id: str) -> bool:
 
 def unknown_model(name: str, *, known: Sequence[str]) -> str:
     """Say that an id names no model, and what to choose instead."""
+    close = get_close_matches(name[:100].casefold(), known, n=1)
+    meant = f" Did you mean {close[0]}?" if close else ""
     return (
-        f"There is no model {name[:100]!a}. Choose one of {', '.join(known)}, "
+        f"There is no model {name[:100]!a}.{meant} Choose one of {', '.join(known)}, "
         "give the path of a folder that holds a transformers model, or org/name of one on the Hugging Face hub."
     )
 

@@ -74,7 +74,11 @@ Arrows = Mapping[tuple[str, str], list[str]]
 def files(root: Path = ROOT, *endings: str) -> list[Path]:
     """List the project's files with these endings."""
     inside = [path for top in ("models", "inspector") for path in (root / top).rglob("*.*")]
-    return sorted(path for path in [*inside, root / "app.py", root / "command.py"] if path.suffix[1:] in endings and path.is_file())
+    return sorted(
+        path
+        for path in [*inside, root / "app.py", root / "command.py"]
+        if path.suffix[1:] in endings and path.is_file()
+    )
 
 
 def room(path: Path, root: Path = ROOT) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from inspector.interventions.change import Change, again, hidden_in, inputs_of, recorded, truths_of
 from inspector.trace import Trace
 from models import LoadedModel
-from models.attention.dropping import HeadLike, ModelHead, dropping
+from models.attention.dropping import ModelHead, NamedHead, dropping
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -28,7 +28,7 @@ def drop(
     loaded: LoadedModel,
     text: str | Trace,
     *,
-    heads: Iterable[HeadLike],
+    heads: Iterable[NamedHead],
     text_pair: str | None = None,
     target: str | None = None,
     hidden: Sequence[int] = (),
@@ -38,17 +38,18 @@ def drop(
     An encoder-decoder reads the same target twice: the one that is given, or the one that it writes with all its heads.
     hidden: positions of tokens that a masked language model does not see, before and after, and guesses.
 
-    Raises ValueError where no head is named, for one that there is not, and as `mask` does.
+    heads: each as (stream, layer, head), or (layer, head) where there is one stream. Raises ValueError where no head is
+    named, for one that there is not, and as `mask` does.
     """
     before, truths = _ready(loaded, text, text_pair=text_pair, target=target, hidden=hidden)
-    return _without(loaded, before, tuple(sorted({ModelHead(*head) for head in heads})), truths=truths)
+    return _without(loaded, before, tuple(sorted({as_named(head, before) for head in heads})), truths=truths)
 
 
 def drop_each(
     loaded: LoadedModel,
     text: str | Trace,
     *,
-    heads: Iterable[HeadLike] | None = None,
+    heads: Iterable[NamedHead] | None = None,
     text_pair: str | None = None,
     target: str | None = None,
     hidden: Sequence[int] = (),
@@ -56,12 +57,22 @@ def drop_each(
     """Drop each of the heads alone, one after the other, as `drop` does; by default all heads."""
     before, truths = _ready(loaded, text, text_pair=text_pair, target=target, hidden=hidden)
     for head in every_head(before) if heads is None else heads:
-        yield _without(loaded, before, (ModelHead(*head),), truths=truths)
+        yield _without(loaded, before, (as_named(head, before),), truths=truths)
 
 
 def every_head(trace: Trace) -> list[ModelHead]:
     """All heads of a recording, in call order."""
     return [ModelHead(site.stream, site.layer, head, site.call) for site in trace.sites for head in range(site.heads)]
+
+
+def as_named(head: NamedHead, trace: Trace) -> ModelHead:
+    """Take a head as a reader names it; ValueError where no stream is named and the model has several."""
+    if len(head) > 2:
+        return ModelHead(*head)
+    streams = list(dict.fromkeys(site.stream for site in trace.sites))
+    if len(streams) != 1:
+        raise ValueError(f"{head!r} names no stream, and this model has {', '.join(streams)}: (stream, layer, head)")
+    return ModelHead(streams[0], *head)
 
 
 def _ready(

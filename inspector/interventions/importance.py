@@ -13,7 +13,7 @@ from inspector import compare, interventions
 from inspector.interventions import Dropped
 from inspector.trace import Trace
 from models import LoadedModel
-from models.attention.dropping import HeadLike
+from models.attention.dropping import NamedHead
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Importance:
 
 
 def measure(
-    loaded: LoadedModel, text: str | Trace, *, heads: Iterable[HeadLike] | None = None, hidden: tuple[int, ...] = ()
+    loaded: LoadedModel, text: str | Trace, *, heads: Iterable[NamedHead] | None = None, hidden: tuple[int, ...] = ()
 ) -> Iterator[Importance]:
     """Drop each head alone, by default all of them, one run of the model for each, and measure as they go.
 

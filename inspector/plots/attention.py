@@ -76,13 +76,11 @@ def chosen(
     trace: Trace, *, layer: int, head: int | None, stream: str | None, call: int = 0
 ) -> tuple[Weights, tuple[str, ...], tuple[str, ...]]:
     """Weights [Q, T] of a head (head=None: the mean over the layer's heads), with its query and key tokens."""
-    weights = (
-        mean_over_heads(trace, layer=layer, stream=stream, call=call)
-        if head is None
-        else trace.attention(layer=layer, head=head, stream=stream, call=call)
-    )
-    found = trace.record_of(layer, stream, call=call).site
-    return weights, found.queries, found.keys
+    if head is None:
+        site = trace.record_of(layer, stream, call=call).site
+        return mean_over_heads(trace, layer=layer, stream=stream, call=call), site.queries, site.keys
+    site = trace.record_of_head(layer, head, stream, call=call).site  # refuses -1, which a title would repeat
+    return trace.attention(layer=layer, head=head, stream=stream, call=call), site.queries, site.keys
 
 
 def mean_over_heads(trace: Trace, *, layer: int, stream: str | None = None, call: int = 0) -> NDArray[np.float32]:

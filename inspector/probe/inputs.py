@@ -42,6 +42,21 @@ class TextLimits:
 UNLIMITED = TextLimits()
 
 
+def _check_kinds(loaded: object, **texts: object) -> None:
+    """Raise ValueError with the way out where a model's name, several texts or token ids are given."""
+    if not isinstance(loaded, LoadedModel):
+        raise ValueError(
+            f"{str(loaded)[:60]!a} is no loaded model but a {type(loaded).__name__}: give what models.load returns, "
+            'such as models.load("minilm")'
+        )
+    for name, text in texts.items():
+        if isinstance(text, str) or (text is None and name != "text"):
+            continue
+        several = isinstance(text, list | tuple) and bool(text) and all(isinstance(part, str) for part in text)
+        out = "record_batch reads several texts" if several else "give a string"
+        raise ValueError(f"{name} is a {type(text).__name__}, not a string: {out}")
+
+
 @dataclass(frozen=True)
 class ModelInputs:
     """The texts of one recording as tokens.
@@ -66,8 +81,9 @@ def tokenize_inputs(
 ) -> ModelInputs:
     """Tokenize for the model's shape, within limits; an encoder-decoder without a target writes its own.
 
-    Raises ValueError for a pair or a target that the model cannot read.
+    Raises ValueError for a pair or a target that the model cannot read, and for what is no model and no text.
     """
+    _check_kinds(loaded, text=text, text_pair=text_pair, target=target)
     longest = loaded.max_tokens
     limit = None
     if limits.tokens is not None and limits.tokens < longest:

@@ -165,6 +165,8 @@ def record_batch(
     """
     if padding not in ("right", "left"):
         raise ValueError(f"padding is {padding!a}; it can be 'right' or 'left'")
+    if isinstance(texts, str):
+        raise ValueError("texts is one string: give a list of them, or read it with record")
     if not texts:
         if keep_padding:
             raise ValueError("a batch needs a text")

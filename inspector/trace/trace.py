@@ -36,6 +36,7 @@ __all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Refusal",
 __all__ += ["read_only"]
 
 HALF = (torch.bfloat16, torch.float16)  # what numpy or its readers have too few digits for
+_SHOWN = 60  # characters of a text in a trace's repr
 _LARGEST_LAYER = 64 * 2**20  # bytes; above it a single head is computed instead of its whole layer
 _MAPS_BYTES = settings.number("MAPS_MB") * 2**20  # of all traces of a process together
 _maps: ByteBudgetCache[Array] = ByteBudgetCache(_MAPS_BYTES)
@@ -148,6 +149,13 @@ class Trace:
     mixers: tuple[MixerRecord, ...] = ()
     key: str = field(default_factory=lambda: uuid4().hex)
 
+    def __repr__(self) -> str:
+        """Name the model, the text and what was recorded, in a line."""
+        heads = sum(site.heads for site in self.mixing_sites)
+        text = self.text if len(self.text) <= _SHOWN else f"{self.text[: _SHOWN - 1]}…"
+        sites = f"{len(self.mixing_sites)} layers with {heads} heads of {' and '.join(self.streams)}"
+        return f"<Trace of {self.model}: {len(self.tokens)} tokens of {text!r}, {sites}>"
+
     @property
     def tokens(self) -> tuple[str, ...]:
         """The text's tokens as the model read them, special ones included."""
@@ -238,9 +246,9 @@ class Trace:
 
     def attention(
         self,
-        *,
         layer: int,
         head: int | None = None,
+        *,
         stream: str | None = None,
         call: int = 0,
         kind: MixerKind | Literal["softmax"] = "softmax",
@@ -248,14 +256,17 @@ class Trace:
         """Attention weights: float32 [Q, T] of a head, or [H, Q, T] of a layer.
 
         Rows sum to 1; to less where a part goes to sinks, to anything where a sigmoid makes the weights.
-        The stream may be left out where there is one. call: which attention of a layer that attends more than once.
-        kind: of one of `mixer_sites`, for the map of a layer that mixes tokens in another way: its weights have a sign
-        and rows sum to anything; head is then a channel, where the map is by channel. Raises ValueError for a layer,
-        head, stream or call that there is not, and for a map of a mixer that is not what the layer did.
+        layer, head: from 0, or from the end as in Python, -1 for the last. The stream may be left out where there is
+        one. call: which attention of a layer that attends more than once. kind: of one of `mixer_sites`, for the map of
+        a layer that mixes tokens in another way: its weights have a sign and rows sum to anything; head is then a
+        channel, where the map is by channel. Raises ValueError for a layer, head, stream or call that there is not, and
+        for a map of a mixer that is not what the layer did.
         """
+        layer = self._layer(layer, stream)
         if kind == "softmax":
             return self._map("weights", layer, head, stream, call)
         record = self.mixer(layer=layer, kind=kind)
+        head = None if head is None else counted(head, "head", count=record.site.heads)
         record = record if head is None else record.of_head(head)
         tokens = slice(0, len(record.site.queries))
         name = self.key, kind, layer, head
@@ -273,13 +284,13 @@ class Trace:
         places = ", ".join(site.name for site in self.mixer_sites) or "none"
         raise ValueError(f"layer {layer} has no {kind or 'mixer beside attention'}: there are {places}")
 
-    def scores(self, *, layer: int, head: int | None = None, stream: str | None = None, call: int = 0) -> Array:
+    def scores(self, layer: int, head: int | None = None, *, stream: str | None = None, call: int = 0) -> Array:
         """The softmax's input, after scale, bias and soft-cap: float32 [Q, T] or [H, Q, T]; masked cells are -inf.
 
         For sigmoid attention it is the sigmoid's input, with its -ln n; for linear attention ln(phi(q) . phi(k)), whose
-        softmax divides phi(q) . phi(k) by the row's sum.
+        softmax divides phi(q) . phi(k) by the row's sum. Layers and heads are counted as in `attention`.
         """
-        return self._map("scores", layer, head, stream, call)
+        return self._map("scores", self._layer(layer, stream), head, stream, call)
 
     def sink(
         self, *, layer: int, head: int, stream: str | None = None, call: int = 0, queries: slice = slice(None)
@@ -353,6 +364,7 @@ class Trace:
         record = self.record_of(layer, stream, call=call)
         site, name = record.site, (self.key, kind, record.site.stream, layer, call)
         layer_bytes = 4 * site.heads * len(site.queries) * len(site.keys)
+        head = None if head is None else counted(head, "head", count=site.heads)
         if head is None:
             return _maps.get(name, lambda: _whole(record, kind), size=held_bytes)
         alone = self.record_of_head(layer, head, stream, call=call)
@@ -361,6 +373,11 @@ class Trace:
         else:
             chosen = _maps.get((*name, head), lambda: _whole(alone, kind), size=held_bytes)[0]
         return chosen
+
+    def _layer(self, layer: int, stream: str | None) -> int:
+        """Count a layer of a stream from 0; what is none is refused by what asks for it, with the names of layers."""
+        sites = self.mixing_sites if stream is None else self.mixing_sites_of(stream)
+        return counted(layer, "layer", count=1 + max((site.layer for site in sites), default=-1))
 
     def record_of(self, layer: int, stream: str | None, *, call: int = 0) -> AttentionRecord:
         """The inputs of one attention call; ValueError for a layer, stream or call that there is not."""
@@ -389,6 +406,13 @@ class Trace:
         if not 0 <= head < record.site.heads:
             raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {record.site.heads - 1}")
         return record.of_head(head)
+
+
+def counted(number: int, what: str, *, count: int) -> int:
+    """Count from 0 what may be counted from the end: -1 is the last of `count`. ValueError for what is no number."""
+    if isinstance(number, bool) or not isinstance(number, int | np.integer):
+        raise ValueError(f"{what} is {str(number)[:60]!a}, a {type(number).__name__}: give a whole number")
+    return int(number) + count if -count <= number < 0 else int(number)
 
 
 def _no_layer(layer: int, stream: str, attend: list[int]) -> str:

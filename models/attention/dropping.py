@@ -30,6 +30,8 @@ class ModelHead(NamedTuple):
 
 HeadLike = ModelHead | tuple[str, int, int]
 """A head, or (stream, layer, head) for short."""
+NamedHead = HeadLike | tuple[int, int]
+"""A head as a reader names it: (layer, head) where the model has one stream."""
 
 
 @dataclass

@@ -110,8 +110,8 @@ def test_out_of_range_is_a_sentence_with_the_numbers(trace: Trace) -> None:
         trace.attention(layer=6)
     with pytest.raises(ValueError, match=r"head 12 is out of range: layer 0 has heads 0 to 11"):
         trace.attention(layer=0, head=12)
-    with pytest.raises(ValueError, match=r"head -1 is out of range"):
-        trace.attention(layer=0, head=-1)
+    with pytest.raises(ValueError, match=r"head -13 is out of range"):
+        trace.attention(layer=0, head=-13)
     with pytest.raises(ValueError, match=r"there is no stream 'cross': this model has encoder"):
         trace.attention(layer=0, stream="cross")
 

@@ -1,0 +1,103 @@
+"""Calls as a researcher guesses them: positional, from the end, and with what a sentence says where they are wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import inspector
+import models
+from inspector import flow, interventions
+from inspector.trace import Trace
+from models import LoadedModel, output_projection
+from tests.closeness import assert_close
+
+TEXT = "The cat sat on the mat."
+
+
+@pytest.fixture(scope="module")
+def trace(minilm: LoadedModel) -> Trace:
+    return inspector.record(minilm, TEXT)
+
+
+def test_layer_and_head_go_by_place_and_from_the_end(trace: Trace) -> None:
+    for read in (trace.attention, trace.scores):
+        np.testing.assert_array_equal(read(1, 7), read(layer=1, head=7))
+        np.testing.assert_array_equal(read(-1, -12), read(layer=5, head=0))
+        np.testing.assert_array_equal(read(-6), read(layer=0))
+        for layer, head, told in ((-7, 0, "layer -7 is out of range"), (0, -13, "head -13 is out of range")):
+            with pytest.raises(ValueError, match=told):
+                read(layer, head)
+        for wrong in ("1", 1.0, True, None):
+            with pytest.raises(ValueError, match=f"layer is '{wrong}', a {type(wrong).__name__}: give a whole number"):
+                read(wrong, 0)
+
+
+def test_the_last_layer_of_a_stream_is_its_own(shipped) -> None:
+    trace = inspector.record(shipped("translator"), "I love cats.")
+    last = trace.sites_of("cross")[-1].layer
+    np.testing.assert_array_equal(trace.attention(-1, stream="cross"), trace.attention(last, stream="cross"))
+
+
+def test_a_trace_and_a_model_are_a_line(trace: Trace, minilm: LoadedModel) -> None:
+    assert repr(trace) == f"<Trace of minilm: 9 tokens of {TEXT!r}, 6 layers with 72 heads of encoder>"
+    assert repr(inspector.record(minilm, f"{TEXT}\n" * 40)).count("\n") == 0
+    assert repr(minilm).startswith("<LoadedModel minilm: MiniLM, the bundled BERT, encoder of 6 attentions, reads 512 ")
+
+
+def test_names_are_listed(trace: Trace) -> None:
+    assert {"record", "heads", "flow", "Trace"} <= set(dir(inspector))
+    assert not {"Any", "importlib", "pkgutil"} & set(dir(inspector))
+    assert {"load", "names", "folders"} <= set(dir(models))
+    assert models.names() == tuple(card.id for card in models.catalogue())
+    with pytest.raises(ValueError, match=r"There is no model 'MiniLN'\. Did you mean minilm\? Choose one of"):
+        models.load("MiniLN")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (["a", "b"], "text is a list, not a string: record_batch reads several texts"),
+        ([101, 102], "text is a list, not a string: give a string"),
+        (None, "text is a NoneType, not a string: give a string"),
+    ],
+)
+def test_what_is_no_text_is_a_sentence(minilm: LoadedModel, text: object, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        inspector.record(minilm, text)
+
+
+def test_what_is_no_model_is_a_sentence(minilm: LoadedModel) -> None:
+    with pytest.raises(ValueError, match=r"is no loaded model but a str: give what models\.load returns"):
+        inspector.record("minilm", TEXT)
+    with pytest.raises(ValueError, match="texts is one string: give a list of them"):
+        inspector.record_batch(minilm, TEXT)
+    with pytest.raises(ValueError, match="not a BertModel: save a model of transformers"):
+        models.load(minilm.network)
+
+
+def test_torchs_own_dtypes_are_taken() -> None:
+    assert "bfloat16" in models.load("mini-gpt", dtype=torch.bfloat16).placed
+    with pytest.raises(ValueError, match="dtype is 'int8'"):
+        models.load("mini-gpt", dtype=torch.int8)
+
+
+def test_a_model_stands_for_its_projections_and_rollout_takes_all_tokens(trace: Trace, minilm: LoadedModel) -> None:
+    found = flow.norm_weighted(trace, output_projection.find(minilm), layer=2, head=3)
+    np.testing.assert_array_equal(flow.norm_weighted(trace, minilm, layer=2, head=3), found)
+    every = flow.rollout(trace)
+    assert every.shape == (7, 9, 9)
+    mixed = np.eye(9)
+    for layer in reversed(range(6)):  # the paper's product of whole matrices, row l: A'_5 .. A'_l
+        mixed = mixed @ (np.eye(9) / 2 + trace.attention(layer).astype(np.float64).mean(axis=0) / 2)
+        assert_close(every[layer], mixed, relative=1e-12)
+    assert_close(every[:, 3], flow.rollout(trace, token=3), relative=1e-12)
+
+
+def test_a_head_needs_no_stream_where_there_is_one(trace: Trace, minilm: LoadedModel, shipped) -> None:
+    named, short = (interventions.drop(minilm, trace, heads=[head]) for head in (("encoder", 0, 1), (0, 1)))
+    assert named.heads == short.heads
+    translator = shipped("translator")
+    with pytest.raises(ValueError, match=r"\(0, 1\) names no stream, and this model has encoder, decoder, cross"):
+        interventions.drop(translator, "I love cats.", heads=[(0, 1)])
