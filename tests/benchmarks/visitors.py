@@ -118,7 +118,7 @@ class Visitor:
         try:
             await act()
             await self.page.wait_for_timeout(150)
-            await self.page.locator(IDLE).and_(self.page.locator(":has(textarea)")).wait_for(state="attached")
+            await self.page.locator(IDLE).and_(self.page.locator(":has(h1)")).wait_for(state="attached")
             self.tally.waits[kind].append(monotonic() - begun)
             for broken in BROKEN:
                 if await self.page.locator(broken).count():
