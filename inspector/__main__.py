@@ -53,13 +53,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--kind", help='how the layer mixes its tokens, for one without softmax attention: "gated delta rule"')
     add("--head", type=int, help="the head to save, from 0 (with a layer and no head: the mean over its heads)")
     add("--stream", help="encoder, decoder or cross, where the model has several")
-    add("--save", metavar="FILE", help="write the head to FILE: .html, .png or .csv; .npz writes the whole trace")
+    add("--save", metavar="FILE", help="write the head to FILE: .html, .png, .svg or .csv; .npz writes the whole trace")
     add(
         "--report",
         metavar="FILE",
         help="write every section about the text to FILE.html, to read offline or print",
     )
-    add("--dark", action="store_true", help="a dark .png")
+    add("--dark", action="store_true", help="a dark .png or .svg")
     return parser
 
 

@@ -27,7 +27,7 @@ from inspector.wording import mixers as words
 from models.formatting import layer_name
 from models.mixers import MixerKind
 
-ENDINGS = (".html", ".png", ".csv", ".npz")
+ENDINGS = (".html", ".png", ".svg", ".csv", ".npz")
 
 SmallPictures = Mapping[tuple[int, MixerKind], Array | None]
 _TEXT = 1000  # characters of the text that a page quotes
@@ -48,7 +48,7 @@ def write(
     """Write one head (head=None: the mean over the layer's heads) to a file, in the format that its ending says.
 
     .html: an interactive page with the head's exact weights and the grid of all heads; it follows the reader's light or
-    dark. .png: a picture. .csv: the weights as a matrix. .npz: the whole trace, which `inspector.open` reads.
+    dark. .png, .svg: a picture. .csv: the weights as a matrix. .npz: the whole trace, which `inspector.open` reads.
     kind: as of `Trace.attention`, of a head, or channel, of a layer that mixes tokens in another way.
     Raises ValueError for another ending, for a layer, head or stream out of range, and for a mixer's mean or a map that
     is not what the layer did; it writes nothing then.
@@ -61,11 +61,11 @@ def write(
     if ending == ".html":
         page = html(trace, layer=layer, head=head, stream=stream, call=call, kind=kind, scale=scale)
         path.write_text(page, encoding="utf-8")
-    elif ending == ".png":
+    elif ending in (".png", ".svg"):
         drawn = matrices.picture(
             weights, queries=site.queries, keys=site.keys, title=title, diverging=signed, scale=scale, mode=mode
         )
-        path.write_bytes(drawn.png())
+        path.write_bytes(drawn.png() if ending == ".png" else drawn.svg().encode())
     elif ending == ".csv":
         path.write_text(csv(weights, queries=site.queries, keys=site.keys), encoding="utf-8", newline="")
     else:
@@ -73,7 +73,7 @@ def write(
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:
-    """The ending that says what to write, in small letters; ValueError for one that is none of the four."""
+    """The ending that says what to write, in small letters; ValueError for one that is none of ENDINGS."""
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise ValueError(f"{Path(path).name!a} does not say what to write: end it in {', '.join(ENDINGS)}")

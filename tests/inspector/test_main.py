@@ -130,7 +130,7 @@ def test_dark_pictures(tmp_path: Path) -> None:
         ([TEXT, "--layer", "3"], "give --save FILE too"),
         ([TEXT, "--head", "3", "--save", "x.png"], "head 3 of which layer"),
         ([TEXT, "--layer", "9", "--head", "0", "--save", "x.png"], "layer 9 is out of range"),
-        ([TEXT, "--save", "x.jpg"], "end it in .html, .png, .csv, .npz"),
+        ([TEXT, "--save", "x.jpg"], "end it in .html, .png, .svg, .csv, .npz"),
         ([TEXT, "--layer", "0", "--save", "no/such/folder/x.csv"], "No such file or directory"),
         (["--open", "missing.npz"], "there is no file 'missing.npz'"),
         (["--open", "missing.npz", "--model", "minilm"], "leave out TEXT, --pair, --model, --dtype and --device"),

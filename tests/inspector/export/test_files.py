@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -191,14 +192,24 @@ def test_a_map_that_is_not_what_the_layer_did_is_in_no_file(tmp_path: Path) -> N
         export.html(trace, layer=0, head=None, kind="gated delta rule")
 
 
+def test_svg_is_a_whole_picture_with_the_tokens(trace: Trace, tmp_path: Path) -> None:
+    export.write(trace, tmp_path / "map.svg", layer=1, head=7)
+    drawn = ElementTree.fromstring((tmp_path / "map.svg").read_bytes())
+    words = [text for element in drawn.iter() for text in [element.text or ""] if text.strip()]
+    assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
+    assert any("layer 1, head 7" in text.lower() or "attention" in text for text in words)
+    assert set(trace.tokens) <= {text.strip() for text in words}
+    assert not [element.tag for element in drawn.iter() if element.tag.endswith(("script", "foreignObject"))]
+
+
 @pytest.mark.parametrize("name", ["map.jpg", "map", ".html", "map.html.txt"])
-def test_another_ending_is_refused_with_the_four(trace: Trace, tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match=r"\.html, \.png, \.csv, \.npz"):
+def test_another_ending_is_refused_with_those_there_are(trace: Trace, tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=r"\.html, \.png, \.svg, \.csv, \.npz"):
         export.write(trace, tmp_path / name, layer=0, head=0)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["map.html", "map.png", "map.csv", "map.npz"])
+@pytest.mark.parametrize("name", ["map.html", "map.png", "map.svg", "map.csv", "map.npz"])
 def test_a_head_out_of_range_writes_nothing(trace: Trace, tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="head 12 is out of range"):
         export.write(trace, tmp_path / name, layer=0, head=12)
