@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from inspector.trace import HALF, NormRecord, Trace
+from models import LoadedModel
 from models.tokenizers import token_id, token_names
 
 Floats = NDArray[np.floating[Any]]
@@ -54,8 +55,8 @@ def residual_stream(trace: Trace, *, stream: str | None = None) -> list[Residual
 
 def logit_lens(
     trace: Trace,
-    predict: Predict | None,
-    tokenizer: Any,
+    predict: LoadedModel | Predict | None,
+    tokenizer: Any = None,
     *,
     truth: Sequence[str | None] | None = None,
     positions: Sequence[int] | None = None,
@@ -65,16 +66,19 @@ def logit_lens(
 
     probability = softmax(head(final norm(x_l))); after the last layer that is the model's own prediction.
 
-    predict: the model's head, `LoadedModel.predict`; tokenizer: the model's own. truth: for each position the token to
-    be predicted there, None where there is none; in a decoder the next token, unless said otherwise. positions: which
-    queries, by default all. top: how many predictions of each.
+    predict: the recorded model, or another head with its tokenizer. truth: for each position the token to be predicted
+    there, None where there is none; in a decoder the next token, unless said otherwise. positions: which queries, by
+    default all. top: how many predictions of each.
 
     Columns: layer (-1 before layer 0, see `residual_stream`), position, token (that is read there), rank (1 for the
     likeliest), prediction, probability (0..1), truth, truth_rank (nullable), truth_probability (NaN without a truth).
 
     Raises ValueError for a model without a head or without known states, and for what is out of range.
     """
-    if predict is None:
+    head, tokenizer = (predict.predict, predict.tokenizer) if isinstance(predict, LoadedModel) else (predict, tokenizer)
+    if head is not None and tokenizer is None:
+        raise ValueError("a head alone knows no tokens: give its tokenizer too, or the loaded model in place of both")
+    if head is None:
         raise ValueError(
             f"{trace.model} has no head that predicts tokens; choose a model that fills in masks or writes"
         )
@@ -95,7 +99,7 @@ def logit_lens(
         for start in range(0, len(chosen), _ROWS):
             rows = chosen[start : start + _ROWS]
             with torch.inference_mode():
-                table = _likeliest(predict(states[None, rows])[0].float(), expected[rows], top=top)
+                table = _likeliest(head(states[None, rows])[0].float(), expected[rows], top=top)
             table.insert(0, "layer", layer)
             table.insert(1, "position", np.repeat(rows, len(table) // len(rows)))
             tables.append(table)

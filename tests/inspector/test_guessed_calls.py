@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 import inspector
 import models
-from inspector import flow, interventions
+from inspector import flow, interventions, lens
 from inspector.trace import Trace
 from models import LoadedModel, output_projection
 from tests.closeness import assert_close
@@ -93,6 +94,17 @@ def test_a_model_stands_for_its_projections_and_rollout_takes_all_tokens(trace: 
         mixed = mixed @ (np.eye(9) / 2 + trace.attention(layer).astype(np.float64).mean(axis=0) / 2)
         assert_close(every[layer], mixed, relative=1e-12)
     assert_close(every[:, 3], flow.rollout(trace, token=3), relative=1e-12)
+
+
+def test_a_model_stands_for_its_head_and_its_tokenizer(minilm: LoadedModel, trace: Trace, shipped) -> None:
+    writer = shipped("mini-gpt")
+    read = inspector.record(writer, TEXT)
+    named = lens.logit_lens(read, writer.predict, writer.tokenizer, top=2)
+    pd.testing.assert_frame_equal(lens.logit_lens(read, writer, top=2), named)
+    with pytest.raises(ValueError, match="give its tokenizer too, or the loaded model"):
+        lens.logit_lens(read, writer.predict)
+    with pytest.raises(ValueError, match="minilm has no head that predicts tokens"):
+        lens.logit_lens(trace, minilm)
 
 
 def test_a_head_needs_no_stream_where_there_is_one(trace: Trace, minilm: LoadedModel, shipped) -> None:

@@ -1005,7 +1005,7 @@ SPARSE = Question(
 
 def _lens(subject: Subject) -> Measurement:
     loaded, trace = subject.loaded, subject.trace
-    table = lens.logit_lens(trace, loaded.predict, loaded.tokenizer, top=1)
+    table = lens.logit_lens(trace, loaded, top=1)
     first = table[table["rank"] == 1]
     wide = first.pivot_table(index="layer", columns="position", values="prediction", aggfunc="first")
     last = wide.iloc[-1]
