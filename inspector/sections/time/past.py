@@ -33,7 +33,6 @@ from inspector.stepwise.old_keys import ROUNDING
 from inspector.text import plain
 from inspector.wording import generate
 from inspector.wording import time as wording
-from models.cards import WRITERS
 from models.transformer.config import TransformerConfig
 from models.transformer.switches import id_of
 
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
 
 words = wording.past
 
+SMALL = ("mini-gpt", "smollm2")  # instead of a model that does not write: what a step reads is no matter of size
 BOTH_WAYS = ("mini-bert", "mini-bert-zh")  # beside a decoder, the best first
 COPIED = 150e6  # weights of a model that is put under the other mask, at most
 READ, DRAWN = 128, 24  # tokens of the old keys, and of the picture of reads
@@ -178,9 +178,10 @@ def _reads(subject: Subject) -> Iterator[Block]:
     """Yield what each step of a cached run reads, and what a cache would save in training."""
     loaded = subject.model
     if problem := stepwise.why_not(loaded):
-        id = subject.first_at_hand(WRITERS)
-        whole = examples.reads(id, subject.trace.text)
-        subject = subject.in_model(id, subject.trace.text if whole else examples.of(id))
+        text = subject.trace.text
+        id = next((id for id in SMALL if subject.at_hand(id) and examples.reads(id, text)), SMALL[0])
+        whole = examples.reads(id, text)
+        subject = subject.in_model(id, text if whole else examples.of(id))
         writer = names.name(subject.model)
         yield Paragraph(words.stands_in(plain(names.name(loaded)), problem, writer, on_text=whole))
     tokens = min(steps.room(subject), DRAWN)
