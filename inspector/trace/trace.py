@@ -151,10 +151,9 @@ class Trace:
 
     def __repr__(self) -> str:
         """Name the model, the text and what was recorded, in a line."""
-        heads = sum(site.heads for site in self.mixing_sites)
         text = self.text if len(self.text) <= _SHOWN else f"{self.text[: _SHOWN - 1]}…"
-        sites = f"{len(self.mixing_sites)} layers with {heads} heads of {' and '.join(self.streams)}"
-        return f"<Trace of {self.model}: {len(self.tokens)} tokens of {text!r}, {sites}>"
+        heads = f"{sum(site.heads for site in self.mixing_sites)} heads of {', '.join(self.streams)}"
+        return f"<Trace of {self.model}: {len(self.tokens)} tokens of {text!r}, {heads}>"
 
     @property
     def tokens(self) -> tuple[str, ...]:

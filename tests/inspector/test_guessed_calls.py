@@ -42,7 +42,7 @@ def test_the_last_layer_of_a_stream_is_its_own(shipped) -> None:
 
 
 def test_a_trace_and_a_model_are_a_line(trace: Trace, minilm: LoadedModel) -> None:
-    assert repr(trace) == f"<Trace of minilm: 9 tokens of {TEXT!r}, 6 layers with 72 heads of encoder>"
+    assert repr(trace) == f"<Trace of minilm: 9 tokens of {TEXT!r}, 72 heads of encoder>"
     assert repr(inspector.record(minilm, f"{TEXT}\n" * 40)).count("\n") == 0
     assert repr(minilm).startswith("<LoadedModel minilm: MiniLM, the bundled BERT, encoder of 6 attentions, reads 512 ")
 
