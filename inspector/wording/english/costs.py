@@ -704,7 +704,7 @@ def _turns(tokens: int, sublayer: float | None, reads: int | None) -> str:
     if sublayer is None or sublayer < 1:
         return "Attention costs more at any length"
     verb = "overtook the FFN" if tokens > sublayer else "overtakes it"
-    beyond = "" if reads is None or sublayer < reads else f", beyond the {reads:,} that it reads"
+    beyond = "" if reads is None or sublayer < reads else f", beyond the {reads:,} that this model reads"
     return f"Attention {verb} {_where(sublayer)}{beyond}"
 
 

@@ -61,10 +61,10 @@ def test_a_model_is_counted_at_the_length_of_the_readers_choice_and_another_text
 
 
 def test_a_crossover_beyond_what_the_model_reads_is_said_so() -> None:
-    assert "Attention overtakes it at 768 tokens, beyond the 512 that it reads." in sentence(opened("Costs"))
+    assert "Attention overtakes it at 768 tokens, beyond the 512 that this model reads." in sentence(opened("Costs"))
     mini = opened("Costs", model="mini-gpt")
     reads = models.load("mini-gpt").max_tokens
-    assert f", beyond the {reads} that it reads." in sentence(mini)
+    assert f", beyond the {reads} that this model reads." in sentence(mini)
     assert "beyond" not in sentence(opened("Costs", of="A known shape", length="128"))
 
 
