@@ -100,7 +100,7 @@ def test_a_model_stands_for_its_head_and_its_tokenizer(minilm: LoadedModel, trac
     writer = shipped("mini-gpt")
     read = inspector.record(writer, TEXT)
     named = lens.logit_lens(read, writer.predict, writer.tokenizer, top=2)
-    pd.testing.assert_frame_equal(lens.logit_lens(read, writer, top=2), named)
+    pd.testing.assert_frame_equal(lens.logit_lens(read, writer, top=2), named, check_exact=True)
     with pytest.raises(ValueError, match="give its tokenizer too, or the loaded model"):
         lens.logit_lens(read, writer.predict)
     with pytest.raises(ValueError, match="minilm has no head that predicts tokens"):
