@@ -138,7 +138,7 @@ class LoadedModel:
     def __repr__(self) -> str:
         """Name the model, and what it reads, in a line."""
         reads = f"{self.shape} of {self.layers} attentions, reads {self.max_tokens:,} tokens"
-        return f"<LoadedModel {self.card.id}: {self.card.title}, {reads}, {self.placed}>"
+        return f"<LoadedModel {self.card.id!r}: {self.card.title!r}, {reads}, {self.placed}>"
 
     @property
     def shape(self) -> Shape:

@@ -153,7 +153,7 @@ class Trace:
         """Name the model, the text and what was recorded, in a line."""
         text = self.text if len(self.text) <= _SHOWN else f"{self.text[: _SHOWN - 1]}…"
         heads = f"{sum(site.heads for site in self.mixing_sites)} heads of {', '.join(self.streams)}"
-        return f"<Trace of {self.model}: {len(self.tokens)} tokens of {text!r}, {heads}>"
+        return f"<Trace of {self.model!r}: {len(self.tokens)} tokens of {text!r}, {heads}>"
 
     @property
     def tokens(self) -> tuple[str, ...]:

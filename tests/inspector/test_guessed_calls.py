@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,9 +44,14 @@ def test_the_last_layer_of_a_stream_is_its_own(shipped) -> None:
 
 
 def test_a_trace_and_a_model_are_a_line(trace: Trace, minilm: LoadedModel) -> None:
-    assert repr(trace) == f"<Trace of minilm: 9 tokens of {TEXT!r}, 72 heads of encoder>"
+    assert repr(trace) == f"<Trace of 'minilm': 9 tokens of {TEXT!r}, 72 heads of encoder>"
     assert repr(inspector.record(minilm, f"{TEXT}\n" * 40)).count("\n") == 0
-    assert repr(minilm).startswith("<LoadedModel minilm: MiniLM, the bundled BERT, encoder of 6 attentions, reads 512 ")
+    strange = replace(minilm, card=replace(minilm.card, id="a\x1b[31m", title="b\nc"))  # of a stranger's folder
+    assert repr(strange).isprintable()
+    assert repr(replace(trace, model="a\x1b[31m\n")).isprintable()
+    assert repr(minilm).startswith(
+        "<LoadedModel 'minilm': 'MiniLM, the bundled BERT', encoder of 6 attentions, reads 512 "
+    )
 
 
 def test_names_are_listed(trace: Trace) -> None:
