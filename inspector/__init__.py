@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         scores,
         sections,
         segments,
+        self_checks,
         sentence_vectors,
         sharing,
         stepwise,

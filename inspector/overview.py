@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from inspector import head_roles, heads
 from inspector.chance import HeadsBeyondChance
-from inspector.exactness import WeightChecks
 from inspector.head_roles import HeadReading
+from inspector.self_checks import WeightChecks
 from inspector.token_links import is_word
 from inspector.trace import Array, AttentionSite, Trace, WeightBlock
 from inspector.trace.pooling import MaxPool

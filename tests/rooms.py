@@ -31,7 +31,13 @@ FLOORS = (
     ("inspector/costs/counted",),
     ("inspector/probe", "inspector/costs", "inspector/normalization", "inspector/positional", "inspector/*.py"),
     ("inspector/scores", "inspector/mixers", "inspector/writers"),
-    ("inspector/interventions", "inspector/generating", "inspector/batches", "inspector/atlas"),
+    (
+        "inspector/interventions",
+        "inspector/generating",
+        "inspector/batches",
+        "inspector/exactness",
+        "inspector/atlas",
+    ),
     (
         "inspector/distance",
         "inspector/patching",

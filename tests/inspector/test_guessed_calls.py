@@ -11,7 +11,7 @@ import torch
 
 import inspector
 import models
-from inspector import flow, interventions, lens
+from inspector import exactness, flow, hold, interventions, lens
 from inspector.trace import Trace
 from models import LoadedModel, output_projection
 from tests.closeness import assert_close
@@ -120,3 +120,17 @@ def test_a_head_needs_no_stream_where_there_is_one(trace: Trace, minilm: LoadedM
     translator = shipped("translator")
     with pytest.raises(ValueError, match=r"\(0, 1\) names no stream, and this model has encoder, decoder, cross"):
         interventions.drop(translator, "I love cats.", heads=[(0, 1)])
+
+
+def test_a_recording_is_checked_in_one_call(trace: Trace, minilm: LoadedModel, shipped) -> None:
+    checked = exactness.check(trace, minilm)
+    assert checked.holds
+    assert checked.second == hold(minilm, trace)
+    assert "recorded, not held: the model was not at hand" in str(exactness.check(trace))
+    assert exactness.check(trace).second is None
+    moved = replace(trace.attentions[2], key=trace.attentions[2].key.roll(1, dims=1))
+    assert not exactness.check(
+        replace(trace, attentions=(*trace.attentions[:2], moved, *trace.attentions[3:])), minilm
+    ).holds
+    with pytest.raises(ValueError, match="the trace is of 'minilm', not of 'mini-bert'"):
+        exactness.check(trace, shipped("mini-bert"))

@@ -14,7 +14,7 @@ from inspector.wording import switches as words
 from models.formatting import format_bytes
 
 if TYPE_CHECKING:
-    from inspector.exactness import Exactness
+    from inspector.self_checks import Exactness
     from inspector.trace import Trace
     from inspector.views.shell.session import Inspected
 
@@ -56,13 +56,13 @@ def warn(trace: Trace, *, weights: bool) -> None:
 
     weights: False where the page says at each map what its model's weights are.
     """
-    from inspector import exactness  # with torch, which is there by now
+    from inspector import self_checks  # with torch, which is there by now
 
     sentences = [] if trace.cut is None else [str(trace.cut)]
     if trace.unknown:
         sentences.append(badge_words.unknown_tokens(trace.unknown, of=len(trace.tokens)))
-    if trace.to_padding > exactness.row_sum_tolerance(trace):
-        said = exactness.leak_in_words(trace.to_padding)
+    if trace.to_padding > self_checks.row_sum_tolerance(trace):
+        said = self_checks.leak_in_words(trace.to_padding)
         sentences.append(f"{said[0].upper()}{said[1:]}.")
     changed = variants.is_variant(trace.model)
     if weights and not changed and not available_models.trained(trace.model):

@@ -40,7 +40,7 @@ from models import failures, formatting
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from inspector.exactness import Exactness
+    from inspector.self_checks import Exactness
     from inspector.trace import Trace
     from inspector.trace.second_run import SecondRun
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # which comes with torch
-    from inspector.exactness import Exactness, HeldMixers
+    from inspector.self_checks import Exactness, HeldMixers
 
 LONG = "on a long text a second run takes as long as reading it, so it waits until it is asked for"
 NO_MODEL = "the model of this saved trace is not at hand; record the text in a model of the list to have it held"

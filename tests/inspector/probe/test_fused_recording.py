@@ -43,7 +43,8 @@ def test_its_states_and_maps_are_those_of_transformers(minilm: LoadedModel, trac
 def test_it_is_held_to_the_models_own_attention(minilm: LoadedModel, trace: Trace) -> None:
     second = hold(minilm, trace)
     assert (second.holds, second.fused) == (True, 0)
-    checked = exactness.check(trace, expected_layers=minilm.layers, second=second)
+    checked = exactness.check(trace, minilm)
+    assert checked.second == second
     assert checked.holds
     assert "recorded with attention in torch's fused kernel" in str(checked)
     assert words.title(checked).endswith("recorded in the fused kernel")
@@ -54,7 +55,7 @@ def test_it_is_held_to_the_models_own_attention(minilm: LoadedModel, trace: Trac
 
 def test_a_recording_as_it_is_by_default_says_nothing_of_a_kernel(minilm: LoadedModel) -> None:
     trace = record(minilm, "A cat.")
-    checked = exactness.check(trace, second=hold(minilm, trace))
+    checked = exactness.check(trace, minilm)
     assert not trace.fused
     assert "recorded with attention" not in str(checked)
     assert "recorded in" not in words.title(checked)

@@ -1,12 +1,8 @@
-"""Checks that a recording is what the model computes: a badge earned on this text, not a promise.
+"""Checks of a recording against itself: what every map must be, and norms and residual stream against their modules.
 
-Weights are held to what every map must be, and all that is shown to a second, watched run of the model
-(`inspector.hold`). When a text is recorded, mean and deviation of every vector that a norm gave and that a layer left
-are written down at the module; norms and residual stream, which are computed from the trace, are held to these.
-
-```python
-print(exactness.check(trace, second=inspector.hold(loaded, trace)))
-```
+When a text is recorded, mean and deviation of every vector that a norm gave and that a layer left are written down at
+the module; norms and residual stream, which are computed from the trace, are held to these. `inspector.exactness`
+holds the trace to a second run of its model as well.
 """
 
 from __future__ import annotations
@@ -228,7 +224,11 @@ class WeightChecks:
     def result(
         self, *, expected_layers: int | None = None, second: SecondRun | None = None, not_held: str = NO_MODEL
     ) -> Exactness:
-        """Return the result for all blocks seen. It takes the arguments of `check`."""
+        """Return the result for all blocks seen.
+
+        expected_layers: how many attentions the model makes (`LoadedModel.layers`); as many as were recorded where left
+        out. second: the result of `inspector.hold`; not_held: the reason why there is none.
+        """
         return Exactness(
             len(self._to_sinks),
             len(self._to_sinks) if expected_layers is None else expected_layers,
@@ -249,21 +249,6 @@ class WeightChecks:
             fused=self._fused,
             mixers=self._mixers,
         )
-
-
-def check(
-    trace: Trace, *, expected_layers: int | None = None, second: SecondRun | None = None, not_held: str = NO_MODEL
-) -> Exactness:
-    """Look at every weight of every layer, block by block.
-
-    expected_layers: how many attentions the model makes (`LoadedModel.layers`); as many as were recorded where left
-    out. second: what `inspector.hold` found; not_held: the reason why there is none.
-    """
-    checks = WeightChecks(trace)
-    for site in trace.sites:
-        for block in trace.bands(layer=site.layer, stream=site.stream, call=site.call):
-            checks.see(site, block)
-    return checks.result(expected_layers=expected_layers, second=second, not_held=not_held)
 
 
 def _lets_through(function: AttentionFunction) -> bool:
