@@ -119,4 +119,6 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"{__name__}.{_NAMES[name]}"), name)
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{_MODULES[name]}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from models.guesses import no_attribute
+
+    raise no_attribute(f"module {__name__!r}", name, known=__all__, elsewhere={})

@@ -41,4 +41,7 @@ def __getattr__(name: str) -> Any:
     """Import on first use: a stranger's model needs torch and transformers."""
     if name in ("folders", "hub"):
         return importlib.import_module(f"{__name__}.untrusted.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from models.guesses import no_attribute
+
+    elsewhere = dict.fromkeys(("list", "available", "list_models"), "models.names()")
+    raise no_attribute(f"module {__name__!r}", name, known=__all__, elsewhere=elsewhere)

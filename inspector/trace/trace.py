@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from uuid import uuid4
 
 import numpy as np
@@ -29,6 +29,7 @@ from inspector.trace.on_demand import OnDemand
 from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, Kind, WeightBlock
 from models import settings
 from models.formatting import layers_in_words
+from models.guesses import no_attribute
 from models.mixers import MixerKind
 from models.tokenizers import Cut, Encoding
 
@@ -36,6 +37,15 @@ __all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Refusal",
 __all__ += ["read_only"]
 
 HALF = (torch.bfloat16, torch.float16)  # what numpy or its readers have too few digits for
+_ELSEWHERE = {  # what other tools call so
+    "hidden_states": "trace.hidden, of the last layer, or inspector.record_blocks(loaded, trace), of every layer",
+    "logits": "inspector.lens.logit_lens(trace, loaded)",
+    "plot": "inspector.show(trace), or inspector.plots.attention.heatmap(trace, layer=0, head=0)",
+    "rollout": "inspector.flow.rollout(trace)",
+    "show": "inspector.show(trace)",
+    "save": "inspector.save(trace, path)",
+    "weights": "trace.attention(layer)",
+}
 _SHOWN = 60  # characters of a text in a trace's repr
 _LARGEST_LAYER = 64 * 2**20  # bytes; above it a single head is computed instead of its whole layer
 _MAPS_BYTES = settings.number("MAPS_MB") * 2**20  # of all traces of a process together
@@ -154,6 +164,12 @@ class Trace:
         text = self.text if len(self.text) <= _SHOWN else f"{self.text[: _SHOWN - 1]}…"
         heads = f"{sum(site.heads for site in self.mixing_sites)} heads of {', '.join(self.streams)}"
         return f"<Trace of {self.model!r}: {len(self.tokens)} tokens of {text!r}, {heads}>"
+
+    if not TYPE_CHECKING:  # a type checker refuses by itself what does not exist
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Point from a guessed name to what gives the same."""
+            raise no_attribute("a Trace", name, known=dir(type(self)), elsewhere=_ELSEWHERE)
 
     @property
     def tokens(self) -> tuple[str, ...]:

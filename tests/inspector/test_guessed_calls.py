@@ -134,3 +134,18 @@ def test_a_recording_is_checked_in_one_call(trace: Trace, minilm: LoadedModel, s
     ).holds
     with pytest.raises(ValueError, match="the trace is of 'minilm', not of 'mini-bert'"):
         exactness.check(trace, shipped("mini-bert"))
+
+
+def test_a_name_of_another_tool_points_to_what_gives_the_same(trace: Trace, minilm: LoadedModel) -> None:
+    for owner, name, told in (
+        (trace, "rollout", r"a Trace has no attribute 'rollout'; did you mean inspector.flow.rollout\(trace\)\?"),
+        (trace, "atention", "did you mean attention"),
+        (models, "available", r"did you mean models.names\(\)"),
+        (inspector, "recrod", "did you mean record"),
+    ):
+        with pytest.raises(AttributeError, match=told):
+            getattr(owner, name)
+    with pytest.raises(AttributeError, match=r"'zzzz'$"):
+        getattr(trace, "zzzz")  # noqa: B009  (a type checker would refuse the attribute)
+    assert inspector.flow.rollout(trace).shape[1:] == (len(trace.tokens),) * 2
+    assert not hasattr(trace, "__array__")
