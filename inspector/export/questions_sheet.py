@@ -32,7 +32,7 @@ WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.
 PAGE: dict[Language, ModuleType] = {language: in_language(language, "questions.page") for language in LANGUAGES}
 TAGS: dict[Language, str] = {"en": "en", "zh": "zh-Hans"}
 NAMES: dict[Language, str] = {"en": "English", "zh": "中文"}
-_MARKS = {"true": "✓", "false": "✗", "depends": "≈", "failed": "–"}
+_MARKS = {"true": "✓", "false": "✗", "partly": "≈", "conditions": "≈", "failed": "–"}
 _TEXT = 1000  # characters of a text that the sheet quotes
 _STYLE = """
 :root { --quiet: color-mix(in srgb, var(--st-text-color) 68%, var(--st-background-color));
@@ -63,7 +63,7 @@ article { border: 1px solid var(--st-border-color); border-radius: 8px; padding:
 body:has(#both:checked) article .l + .l { border-top: 1px dashed var(--st-border-color); margin-top: 14px;
   padding-top: 12px; }
 .badge { font-weight: 600; white-space: nowrap; }
-.true { color: var(--yes); } .false { color: var(--no); } .depends { color: var(--half); }
+.true { color: var(--yes); } .false { color: var(--no); } .partly, .conditions { color: var(--half); }
 .failed { color: var(--quiet); }
 ul.parts { list-style: none; padding: 0; }
 ul.parts li { padding-left: 1.5em; text-indent: -1.5em; }
@@ -169,7 +169,7 @@ def _word(name: str, language: Language) -> str:
 def _top(answers: Sequence[Answer], facts: dict[str, str], language: Language) -> str:
     words = WORDS[language]
     counts = Counter(answer.verdict or "failed" for answer in answers)
-    tally = words.tally(counts["true"], counts["false"], counts["depends"], counts["failed"])
+    tally = words.tally(counts)
     rows = "".join(f"<dt>{getattr(words, name)}</dt><dd>{html.escape(fact)}</dd>" for name, fact in facts.items())
     about = html.escape(
         f"{words.about(len(answers))} {tally}" if language == "en" else words.about(len(answers)) + tally
@@ -236,16 +236,17 @@ def _seen(see: PageLink, address: str) -> str:
 
 
 def _part(part: ClaimPart, held: bool, answer: Answer, language: Language) -> str:
-    words, page, question = WORDS[language], PAGE[language], answer.question
-    colon = ": " if language == "en" else "："
+    page, question = PAGE[language], answer.question
+    colon, opens, closes = (": ", " (", ")") if language == "en" else ("：", "（", "）")
     checks = []
     for check in part.checks:
         quantity = question.numbers.get(check.number)
         name = check.number if quantity is None else quantity.name.of(language)
         got = shown(answer.numbers[check.number], quantity, language)
-        needs = words.needs(needed(check, question.numbers, answer.numbers, language))
-        checks.append(html.escape(f"{name}{colon}{got}{needs}"))
-    mark, verdict = ("true", page.HELD) if held else ("false", page.NOT_HELD)
+        needs = needed(check, question.numbers, answer.numbers, language)
+        bound = page.bound(needs, holds=check.holds(answer.numbers))
+        checks.append(html.escape(f"{name}{colon}{got}{opens}{bound}{closes}"))
+    mark, verdict = ("true", page.ROLES[part.role]) if held else ("false", page.NOT_HELD)
     statement = html.escape(page.quoted(part.statement.of(language)))
     return (
         f'<li><span class="badge {mark}">{_MARKS[mark]} {verdict}</span>{colon}{statement}'

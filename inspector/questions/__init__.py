@@ -6,7 +6,7 @@ from inspector import questions
 
 loaded = models.load("minilm")
 answer = questions.ask(16, loaded, "The cat sat on the mat because it was tired.")
-answer.verdict  # "depends"
+answer.verdict  # "conditions"
 answer.numbers["variance_by_width"]
 ```
 

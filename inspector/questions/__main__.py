@@ -15,7 +15,7 @@ import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from models import failures
 
@@ -110,11 +110,13 @@ def _check(options: argparse.Namespace) -> None:
 
 def _expected(file: str) -> dict[int, Mapping[str, Any]]:
     """Read what --json printed; ValueError for another file."""
+    from inspector.questions.record.question import Verdict
+
     try:
         records = json.loads(Path(file).read_text(encoding="utf-8"))
         expected = {int(record["number"]): record for record in records}
         for record in records:
-            if record["verdict"] not in ("true", "false", "depends", None):
+            if record["verdict"] not in (*get_args(Verdict), None):
                 raise ValueError(f"no verdict: {record['verdict']!r}")
             _ = [part["holds"] for part in record["parts"]]
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
@@ -180,7 +182,7 @@ def _print(answers: Sequence[Answer], options: argparse.Namespace) -> None:
     for answer in answers:
         stand_in = f"  [{answer.measured_on}]" if answer.stands_in else ""
         print(
-            f"{answer.question.number:>3}  {answer.verdict or '–':<7}  {answer.question.asked.of(language)}{stand_in}"
+            f"{answer.question.number:>3}  {answer.verdict or '–':<10}  {answer.question.asked.of(language)}{stand_in}"
         )
         if answer.problem is not None:
             result = answer.problem.of(language)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from inspector.questions.index import BY_NUMBER, QUESTIONS
+from inspector.questions.index import BY_NUMBER, MERGED, QUESTIONS
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import Numbers
 from inspector.questions.record.picture import Picture
@@ -62,7 +62,7 @@ def ask(question: Question, subject: Subject) -> Answer:
     except ValueError as error:
         problem = _sentence(str(error), subject)
         return Answer(question, asked_of, None, {}, measured_on=measured_on, text=text, problem=problem)
-    judged = verdict(question.parts, measurement.numbers)
+    judged = verdict(question.parts, measurement.numbers, mixed=question.mixed)
     return Answer(question, asked_of, judged, measurement.numbers, held, measurement.picture, measured_on, text)
 
 
@@ -89,7 +89,8 @@ def ask_all(subject: Subject, *, only: Sequence[int] = (), watch: Watch = lambda
 
 
 def find(number: int) -> Question:
-    """Find a question; ValueError for a number that none has."""
+    """Find a question, or the one that it went into; ValueError for a number that none has."""
+    number = MERGED.get(number, number)
     if number not in BY_NUMBER:
         raise ValueError(f"there is no question {number}; they go from 1 to {max(BY_NUMBER)}")
     return BY_NUMBER[number]

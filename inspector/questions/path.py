@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 MOST_STEPS = 30
 ROOM = 1_500  # letters of all words together; a letter beyond ASCII counts as its bytes, a Chinese one as three
+_NOTHING: Mapping[int, int] = MappingProxyType({})
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # would turn the text after them
 
 
@@ -54,10 +56,10 @@ def room(path: Path) -> int:
     return ROOM - _size(encode(path).get("path_words", ""))
 
 
-def decode(numbers: str, words: str, *, known: Collection[int]) -> Path:
+def decode(numbers: str, words: str, *, known: Collection[int], merged: Mapping[int, int] = _NOTHING) -> Path:
     """Read a path from the parameters of a link; ValueError, with a sentence, for a link that holds no path.
 
-    known: the numbers of all questions.
+    known: the numbers of all questions. merged: of questions that went into another, whose words are joined.
     """
     parts = numbers.split(".")
     if len(parts) > MOST_STEPS:
@@ -65,7 +67,7 @@ def decode(numbers: str, words: str, *, known: Collection[int]) -> Path:
     if not all(re.fullmatch(r"[0-9]{1,6}", part) for part in parts):
         raise ValueError("The link's path is no list of numbers with dots between, such as 16.35.41.")
     asked = [int(part) for part in parts]
-    if unknown := [number for number in asked if number not in known]:
+    if unknown := [number for number in asked if merged.get(number, number) not in known]:
         raise ValueError(f"The link's path asks for question {unknown[0]}, which there is not.")
     if twice := [number for number in asked if asked.count(number) > 1]:
         raise ValueError(f"The link's path has question {twice[0]} more than once.")
@@ -75,7 +77,10 @@ def decode(numbers: str, words: str, *, known: Collection[int]) -> Path:
     if len(texts) > len(asked):
         raise ValueError("The link's path has words for more questions than it has.")
     texts += [""] * (len(asked) - len(texts))
-    return Path(tuple(Step(number, text) for number, text in zip(asked, texts, strict=True)))
+    joined: dict[int, list[str]] = {}
+    for number, text in zip(asked, texts, strict=True):
+        joined.setdefault(merged.get(number, number), []).append(text)
+    return Path(tuple(Step(number, "\n".join(filter(None, said))) for number, said in joined.items()))
 
 
 def plain(text: str) -> str:

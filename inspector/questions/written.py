@@ -62,6 +62,7 @@ def record(answer: Answer, language: Language = "en") -> dict[str, Any]:
         "question": question.asked.of(language),
         "said": question.claim.of(language),
         "verdict": answer.verdict,
+        "scope": question.scope,
         "parts": parts(question.parts, answer.numbers, language),
         "numbers": {name: _plain(value) for name, value in answer.numbers.items()},
         "asked_of": answer.asked_of,
@@ -76,6 +77,7 @@ def parts(claimed: Sequence[ClaimPart], numbers: Numbers, language: Language) ->
     return [
         {
             "said": part.statement.of(language),
+            "role": part.role,
             "holds": part.holds(numbers) if numbers else None,
             "checks": [
                 {"number": check.number, "needs": check.needs, "value": _plain(numbers.get(check.number, math.nan))}

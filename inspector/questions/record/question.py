@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
@@ -14,7 +14,10 @@ from inspector.questions.record.papers import Paper
 from inspector.questions.record.picture import Picture
 from inspector.questions.record.subject import Subject
 
-Verdict = Literal["true", "false", "depends"]
+Verdict = Literal["true", "false", "partly", "conditions"]
+Mixed = Literal["partly", "conditions"]
+Role = Literal["claim", "limit", "mechanism"]
+Scope = Literal["algebra", "model", "text"]
 Watch = Callable[[int, int], object]  # watch(done, total), in steps
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _UNSAID = Both("", "")
@@ -22,10 +25,15 @@ _UNSAID = Both("", "")
 
 @dataclass(frozen=True)
 class ClaimPart:
-    """A part of a claim, true where all of its checks hold. statement: the part as people say it."""
+    """A part of a claim, true where all of its checks hold.
+
+    statement: the part as people say it. role: "claim", from which the verdict follows; "limit", what speaks against
+    the claim or bounds it where it holds; "mechanism", what explains it.
+    """
 
     statement: Both
     checks: tuple[NumberCheck, ...]
+    role: Role = "claim"
 
     def holds(self, numbers: Numbers) -> bool:
         """Return True if the measured numbers bear the part out."""
@@ -113,7 +121,9 @@ class Question:
     measure: None where nothing can be measured; then `stated` gives the verdict. numbers: the labels of the measured
     numbers, in the order in which they are shown. formula: LaTeX, in which <name> stands for a measured number. of: the
     kind of models that can be asked; None where no loaded model takes part. published: the numbers that papers report,
-    by the name of the measured number.
+    by the name of the measured number. mixed: the verdict where some claims hold and others do not: "partly" where they
+    say different things, "conditions" where they say one thing under different conditions. reads_text: whether another
+    text changes the numbers.
     """
 
     number: int
@@ -132,6 +142,13 @@ class Question:
     whole: LongExperiment | None = None
     stated: StatedVerdict | None = None
     published: Mapping[str, PublishedNumber] = field(default_factory=lambda: _NOTHING)
+    mixed: Mixed = "partly"
+    reads_text: bool = True
+
+    @property
+    def scope(self) -> Scope:
+        """What can change the numbers: nothing ("algebra"), another model ("model"), or another text too ("text")."""
+        return "text" if self.reads_text else "algebra" if self.of is None else "model"
 
 
 @dataclass(frozen=True)
@@ -143,7 +160,12 @@ class Theme:
     questions: tuple[Question, ...]
 
 
-def verdict(parts: tuple[ClaimPart, ...], numbers: Numbers) -> Verdict:
-    """Judge a claim by its parts: true where all hold, false where none does, else it depends on which is meant."""
-    held = [part.holds(numbers) for part in parts]
-    return "true" if all(held) else "depends" if any(held) else "false"
+def verdict(parts: tuple[ClaimPart, ...], numbers: Numbers, *, mixed: Mixed = "partly") -> Verdict:
+    """Judge by the claims among the parts: true where all hold, false where none does, else as the question says."""
+    held = held_claims(parts, [part.holds(numbers) for part in parts])
+    return "true" if all(held) else mixed if any(held) else "false"
+
+
+def held_claims(parts: Sequence[ClaimPart], held: Sequence[bool]) -> list[bool]:
+    """Keep of what was found of each part what was found of the claims."""
+    return [holds for part, holds in zip(parts, held, strict=True) if part.role == "claim"]

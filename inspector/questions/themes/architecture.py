@@ -115,7 +115,7 @@ ENCODER_BLOCK = Question(
     ),
     refuted=Both(
         "A layer whose output is not its input and the two additions, normed.",
-        "如果某层的输出不是输入加两个子层输出再归一化的结果，结论就被推翻。",
+        "如果某层的输出不是输入加两个子层输出再归一化的结果，判断就会改变。",
     ),
     formula=r"x \leftarrow \mathrm{LN}(x + \mathrm{MHA}(x)), \quad x \leftarrow \mathrm{LN}(x + \mathrm{FFN}(x)), "
     r"\quad N = <layers>",
@@ -237,7 +237,7 @@ DECODER_BLOCK = Question(
     ),
     refuted=Both(
         "A decoder whose cross-attention keys are not made from the encoder's last states.",
-        "如果交叉注意力的 K 不是由编码器最后的输出算出的，结论就被推翻。",
+        "如果交叉注意力的 K 不是由编码器最后的输出算出的，判断就会改变。",
     ),
     formula=r"Q = X_{dec} W_Q, \quad K = X_{enc} W_K, \quad V = X_{enc} W_V: \ <keys>",
     papers=(VASWANI_2017,),
@@ -293,6 +293,7 @@ def _residual_whole(subject: Subject, watch: Watch) -> Measurement:
 
 RESIDUALS = Question(
     85,
+    reads_text=False,
     asked=Both("What are residual connections for?", "残差连接有什么用？"),
     claim=Both(
         "Residual connections stop gradients from vanishing; without them a deep Transformer cannot be trained.",
@@ -319,6 +320,7 @@ RESIDUALS = Question(
                 "没有残差，各 token 会变得一模一样；有残差则保持差别。",
             ),
             (above("alike", 0.999), below("apart", 0.95)),
+            role="mechanism",
         ),
     ),
     measure=_residual,
@@ -360,7 +362,7 @@ RESIDUALS = Question(
     ),
     refuted=Both(
         "A deep stack with neither whose gradient arrives, or one without residual whose tokens stay apart.",
-        "如果两者都没有的深层网络梯度也能传到，或者没有残差而 token 仍有差别，结论就被推翻。",
+        "如果两者都没有的深层网络梯度也能传到，或者没有残差而 token 仍有差别，判断就会改变。",
     ),
     formula=r"\frac{\partial (x + f(x))}{\partial x} = I + J, \qquad \frac{\|g_{0}\|}{\|g_{24}\|}: "
     r"<both>, \ <norm>, \ <neither>",
@@ -476,7 +478,7 @@ MIXING = Question(
     ),
     refuted=Both(
         "An FFN that moves another token, or an attention that keeps features apart.",
-        "如果 FFN 影响了别的 token，或者注意力没有混合特征，结论就被推翻。",
+        "如果 FFN 影响了别的 token，或者注意力没有混合特征，判断就会改变。",
     ),
     formula=r"\mathrm{FFN}(x_i) = \phi(x_i W_1 + b_1) W_2 + b_2, \qquad z_i = \sum_j A_{ij}\, x_j W_V W_O",
     papers=(VASWANI_2017, HENDRYCKS_2016),
@@ -526,6 +528,7 @@ def _layers(subject: Subject) -> Measurement:
 
 LAYERS = Question(
     87,
+    reads_text=False,
     asked=Both("Do the layers of a Transformer share their weights?", "Transformer 各层共享参数吗？"),
     claim=Both(
         "All layers of the encoder share their weights, and the decoder shares them with the encoder.",
@@ -618,6 +621,7 @@ def _embeddings(subject: Subject) -> Measurement:
 
 EMBEDDINGS = Question(
     88,
+    reads_text=False,
     asked=Both("Which weights are shared in the Transformer?", "Transformer 中哪些权重是共享的？"),
     claim=Both(
         "Encoder and decoder share the embedding, and the decoder's embedding is the matrix before the softmax too.",
@@ -695,6 +699,7 @@ def _tied(subject: Subject) -> Measurement:
 
 TIED = Question(
     89,
+    reads_text=False,
     asked=Both(
         "Can embedding and output matrix be shared as they are?", "词嵌入与输出层的权重形状一样，能直接共享吗？"
     ),
@@ -731,7 +736,7 @@ TIED = Question(
     ),
     refuted=Both(
         "A head whose matrix has another size than the embedding's.",
-        "如果输出层矩阵与词嵌入大小不同，结论就被推翻。",
+        "如果输出层矩阵与词嵌入大小不同，判断就会改变。",
     ),
     formula=r"\mathrm{logits} = h E^\top, \quad E \in \mathbb{R}^{<rows> \times <columns>}",
     papers=(PRESS_2017, VASWANI_2017),
@@ -775,6 +780,7 @@ def _closest(subject: Subject) -> Measurement:
 
 CLOSEST = Question(
     90,
+    mixed="conditions",
     asked=Both(
         "Does the output layer choose the closest row of the embedding?",
         "输出层选中的就是与隐藏状态最接近的词向量吗？",
@@ -821,7 +827,7 @@ CLOSEST = Question(
     ),
     refuted=Both(
         "Rows of one length and a state whose largest product is not the nearest row.",
-        "如果各行等长，而点积最大的行不是最近的，结论就被推翻。",
+        "如果各行等长，而点积最大的行不是最近的，判断就会改变。",
     ),
     formula=r"\|x - e\|^2 = \|x\|^2 - 2\, x \cdot e + \|e\|^2: \quad <equal>, \ <unequal>",
     papers=(PRESS_2017,),
@@ -936,7 +942,7 @@ RELU = Question(
     ),
     refuted=Both(
         "Many dead units at a usual learning rate, or none at a very high one.",
-        "如果通常的学习率下就有很多死亡单元，或者极高的学习率下一个也没有，结论就被推翻。",
+        "如果通常的学习率下就有很多死亡单元，或者极高的学习率下一个也没有，判断就会改变。",
     ),
     formula=r"\mathrm{ReLU}(x) = \max(0, x), \quad \frac{\mu}{\sigma} = <mean>",
     papers=(VASWANI_2017, HENDRYCKS_2016),

@@ -160,7 +160,7 @@ FORMULA = Question(
         "许多总结只写点积、softmax、加权求和三步，漏掉了缩放。有的模型会加上与距离有关的偏置，或用别的缩放，"
         "这时原始公式就不适用。",
     ),
-    refuted=Both("Weights that the formula does not give.", "如果按公式算不出模型的权重，结论就被推翻。"),
+    refuted=Both("Weights that the formula does not give.", "如果按公式算不出模型的权重，判断就会改变。"),
     formula=r"\max \left| A - \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) \right| = <formula>",
     papers=(VASWANI_2017,),
     see=PageLink("scores", {"section": "This head"}),
@@ -228,7 +228,7 @@ ROLES = Question(
     ),
     refuted=Both(
         "Weights that change with the values, or a query that is its token's key.",
-        "如果权重随值而变，或者查询与同一 token 的键相同，结论就被推翻。",
+        "如果权重随值而变，或者查询与同一 token 的键相同，判断就会改变。",
     ),
     formula=r"q = xW_Q, \; k = xW_K, \; v = xW_V: \quad \overline{\cos(q_i, k_i)} = <same>",
     papers=(VASWANI_2017,),
@@ -290,7 +290,7 @@ ITSELF = Question(
         "and no mask hides it.",
         "人们关心的是其他词对某个词的影响，于是这样表述。但矩阵 QKᵀ 有对角线，也没有掩码遮住它。",
     ),
-    refuted=Both("A model whose diagonal is masked.", "如果模型遮住了对角线，结论就被推翻。"),
+    refuted=Both("A model whose diagonal is masked.", "如果模型遮住了对角线，判断就会改变。"),
     formula=r"\overline{A_{ii}} = <self>",
     papers=(VASWANI_2017,),
     see=PageLink("", {"sort": "weight on itself"}),
@@ -334,6 +334,7 @@ def _related(subject: Subject) -> Measurement:
 
 RELATED = Question(
     4,
+    mixed="conditions",
     asked=Both("Is a larger dot product a smaller distance?", "点积越大，距离就越近吗？"),
     claim=Both(
         "The larger q · k, the more the two are related: the dot product is a distance to the query.",
@@ -380,7 +381,7 @@ RELATED = Question(
         "being near.",
         "|q − k|² = |q|² + |k|² − 2 q·k：同一行中差别只来自 |k|。长的键即使不近，点积也可以很大。",
     ),
-    refuted=Both("Heads with keys of unequal length that rank alike.", "如果键长度不等，排序却仍一致，结论就被推翻。"),
+    refuted=Both("Heads with keys of unequal length that rank alike.", "如果键长度不等，排序却仍一致，判断就会改变。"),
     formula=r"|q - k|^2 = |q|^2 + |k|^2 - 2\, q \cdot k: \quad \rho = <distance>",
     papers=(VASWANI_2017,),
     see=PageLink("scores", {"section": "Dot or cosine"}),
@@ -470,7 +471,7 @@ TELLING = Question(
     ),
     refuted=Both(
         "A model all of whose heads rank tokens as leaving them out does.",
-        "如果所有头的排序都与逐个去掉的结果一致，结论就被推翻。",
+        "如果所有头的排序都与逐个去掉的结果一致，判断就会改变。",
     ),
     formula=r"\rho(A, \Delta_{-j}): \quad <lowest> \ldots <median> \ldots <highest>, \quad \rho_0 = <chance>",
     papers=(ABNAR_2020, JAIN_2019, WIEGREFFE_2019, XIAO_2023),
@@ -547,7 +548,7 @@ TWO_SEQUENCES = Question(
         "They are told as two inventions, since one came with the RNN and the other with the Transformer.",
         "前者随 RNN 出现，后者随 Transformer 普及，因此常被说成两种不同的发明。",
     ),
-    refuted=Both("A cross map of another shape.", "如果交叉注意力图的形状不同，结论就被推翻。"),
+    refuted=Both("A cross map of another shape.", "如果交叉注意力图的形状不同，判断就会改变。"),
     formula=r"A_{\times} \in \mathbb{R}^{<rows> \times <columns>}, \quad "
     r"A \in \mathbb{R}^{<self_rows> \times <self_columns>}",
     papers=(BAHDANAU_2015, VASWANI_2017),
@@ -660,7 +661,7 @@ BOTTLENECK = Question(
         "不论文本多长，最后一个状态的大小都不变。后来的 RNN 把它送到解码器的每一步，路径变短了，但瓶颈还在。",
     ),
     refuted=Both(
-        "A decoder without attention that reads another state.", "如果没有注意力的解码器还读了其他状态，结论就被推翻。"
+        "A decoder without attention that reads another state.", "如果没有注意力的解码器还读了其他状态，判断就会改变。"
     ),
     whole=LongExperiment(
         run=_reversed_by_rnn,
@@ -722,6 +723,7 @@ def _rnn_query(subject: Subject) -> Measurement:
 
 RNN_QUERY = Question(
     8,
+    reads_text=False,
     asked=Both("Which is the query in the attention of an RNN?", "RNN 的注意力中谁是 Q？"),
     claim=Both("In the attention of an RNN the last output is Q.", "RNN 的注意力中，最后一个输出是 Q。"),
     parts=(
@@ -748,7 +750,7 @@ RNN_QUERY = Question(
         "new query for each word that is written.",
         "在 RNN 上加注意力做分类时，确实用最后一个状态作唯一的查询；翻译则每写一个词就有一个新的查询。",
     ),
-    refuted=Both("Weights that stay from step to step.", "如果各步的权重不变，结论就被推翻。"),
+    refuted=Both("Weights that stay from step to step.", "如果各步的权重不变，判断就会改变。"),
     formula=r"e_{ij} = v^\top \tanh(W s_{i-1} + U h_j): \quad \max |\alpha_{2} - \alpha_{1}| = <state>",
     papers=(BAHDANAU_2015,),
     see=PageLink("lab", _IN_THE_LAB),
@@ -826,7 +828,7 @@ CONNECTED = Question(
         "input.",
         "输入固定时，注意力对值来说只是一个线性变换，看起来就像专为这个输入准备的全连接层。",
     ),
-    refuted=Both("Maps that stay when the text changes.", "如果换了文本注意力图不变，结论就被推翻。"),
+    refuted=Both("Maps that stay when the text changes.", "如果换了文本注意力图不变，判断就会改变。"),
     formula=r"\max |A(x') - A(x)| = <attention>, \quad \max |W - W| = <connected>, \quad n^2 = <parameters>",
     papers=(VASWANI_2017,),
     see=PageLink("scores", {"section": "Dot or cosine"}),
@@ -875,6 +877,7 @@ def _long_range(subject: Subject) -> Measurement:
 
 LONG_RANGE = Question(
     10,
+    reads_text=False,
     asked=Both("Does attention reach far in one layer?", "注意力一层就能建立长距离依赖吗？"),
     claim=Both(
         "Attention joins any two positions in one step, O(1); an RNN needs as many steps as lie between.",
@@ -910,7 +913,7 @@ LONG_RANGE = Question(
         "another question.",
         "每一对位置在注意力图中都有自己的格子，所以距离没有代价。训练好的头是否用到它，是另一个问题。",
     ),
-    refuted=Both("A gradient of attention that fades with distance.", "如果注意力的梯度随距离消失，结论就被推翻。"),
+    refuted=Both("A gradient of attention that fades with distance.", "如果注意力的梯度随距离消失，判断就会改变。"),
     formula=r"\frac{\|\partial s_{100} / \partial x_1\|}{\|\partial s_{100} / "
     r"\partial x_{90}\|} = <attention>, \quad <rnn> \;(\mathrm{RNN})",
     papers=(VASWANI_2017,),
@@ -940,6 +943,7 @@ def _vanishing(subject: Subject) -> Measurement:
 
 VANISHING = Question(
     11,
+    reads_text=False,
     asked=Both("Do gradients vanish in RNNs, and do gates help?", "RNN 的梯度会消失吗？门控能解决吗？"),
     claim=Both(
         "Gradients of RNNs vanish, so that the weights of early steps are not updated. LSTM and GRU solve it.",
@@ -961,6 +965,7 @@ VANISHING = Question(
         ClaimPart(
             Both("An open forget gate keeps much more of it.", "遗忘门打开时能多保留很多。"),
             (above("open", "lstm", times=1000),),
+            role="mechanism",
         ),
         ClaimPart(Both("The weights are not updated.", "权重得不到更新。"), (below("whole", 1e-6),)),
     ),
@@ -995,7 +1000,7 @@ VANISHING = Question(
         "各时刻共用同一组权重，并没有“早期时刻的权重”；消失的是早期时刻在总梯度中的贡献。门控只有打开时才有用，"
         "而这要靠训练学到。",
     ),
-    refuted=Both("A contracting RNN whose gradient stays.", "如果收缩的 RNN 仍保留梯度，结论就被推翻。"),
+    refuted=Both("A contracting RNN whose gradient stays.", "如果收缩的 RNN 仍保留梯度，判断就会改变。"),
     formula=r"\frac{\|\partial s_T/\partial x_1\|}{\|\partial s_T/\partial x_T\|}: \; "
     r"<rnn> \;(\tanh), \; <gru> \;(\mathrm{GRU}), \; <lstm> \;(\mathrm{LSTM})",
     papers=(PASCANU_2013,),
@@ -1021,6 +1026,7 @@ def _order(subject: Subject) -> Measurement:
 
 ORDER = Question(
     12,
+    mixed="conditions",
     asked=Both("Does the Transformer ignore positions?", "Transformer 不考虑位置吗？"),
     claim=Both(
         "The main attention methods are scaled dot product, multi-head, relative positions and Transformer-XL: the "
@@ -1048,7 +1054,7 @@ ORDER = Question(
         "相对位置编码和 Transformer-XL 是表示位置、传递记忆的方法，并不是另一种打分方式。最初的 Transformer "
         "就把位置编码加在嵌入上。",
     ),
-    refuted=Both("A whole encoder whose states follow no order.", "如果整个编码器的状态与顺序无关，结论就被推翻。"),
+    refuted=Both("A whole encoder whose states follow no order.", "如果整个编码器的状态与顺序无关，判断就会改变。"),
     formula=r"\frac{|f(Px) - Pf(x)|}{|f(x)|}: \quad <whole>, \quad <without> \;(p = 0)",
     papers=(VASWANI_2017,),
     see=PageLink("positions", {"section": "Does it matter"}),
@@ -1111,7 +1117,7 @@ OTHER_FUNCTIONS = Question(
         "All textbooks have one formula, for it is fast as matrix products.",
         "教材里都是这一个公式，因为它用矩阵乘法计算很快。",
     ),
-    refuted=Both("Other scores that give the same weights.", "如果别的打分函数给出相同的权重，结论就被推翻。"),
+    refuted=Both("Other scores that give the same weights.", "如果别的打分函数给出相同的权重，判断就会改变。"),
     formula=r"\max |A_{\cos} - A_{\cdot}| = <cosine>, \quad \max |A_{+} - A_{\cdot}| = <additive>",
     papers=(BAHDANAU_2015, VASWANI_2017),
     see=PageLink("scores", {"section": "Score functions"}),
@@ -1160,7 +1166,7 @@ BOTH_TASKS = Question(
         "BERT is an encoder alone: it reads later tokens, and so cannot write one after the other as a decoder does.",
         "BERT 只有编码器，能看到后面的 token，因此不能像解码器那样逐个生成。",
     ),
-    refuted=Both("A decoder that reads what is not written yet.", "如果解码器能看到还没写出的内容，结论就被推翻。"),
+    refuted=Both("A decoder that reads what is not written yet.", "如果解码器能看到还没写出的内容，判断就会改变。"),
     formula=r"\overline{\sum_{j > i} A_{ij}}: \quad <encoder>, \quad <decoder>",
     papers=(VASWANI_2017,),
     see=PageLink("batch", {"section": "What each token sees"}),
@@ -1177,7 +1183,7 @@ NAME = Question(
         "Transformer 的论文题为 Attention Is All You Need，两个词就被连在了一起。",
     ),
     refuted=Both(
-        "A paper that defines a standard model of this name.", "如果有论文把它定义为标准模型名，结论就被推翻。"
+        "A paper that defines a standard model of this name.", "如果有论文把它定义为标准模型名，判断就会改变。"
     ),
     stated=StatedVerdict(
         "false",

@@ -64,6 +64,7 @@ def _dimensions(subject: Subject) -> Measurement:
 
 DIMENSIONS = Question(
     53,
+    mixed="conditions",
     asked=Both("Over which dimensions does BatchNorm take its statistics?", "BatchNorm 在哪些维度上求统计量？"),
     claim=Both(
         "BatchNorm takes mean and variance over the batch dimension, for each feature.",
@@ -113,7 +114,7 @@ DIMENSIONS = Question(
     ),
     refuted=Both(
         "A text batch on which torch's BatchNorm1d equals statistics over N alone.",
-        "如果在文本批次上，torch 的 BatchNorm1d 与只沿 N 求统计量的结果相同，结论就被推翻。",
+        "如果在文本批次上，torch 的 BatchNorm1d 与只沿 N 求统计量的结果相同，判断就会改变。",
     ),
     formula=r"\mu_d = \frac{1}{N T} \sum_{n,t} x_{ndt}: \; \Delta = <pooled>, \qquad "
     r"\mu_{dt} = \frac{1}{N} \sum_n x_{ndt}: \; \Delta = <texts>",
@@ -201,7 +202,7 @@ PADDING = Question(
     ),
     refuted=Both(
         "A BatchNorm over all cells whose real tokens stay as they are when padding is added.",
-        "如果统计所有位置的 BatchNorm 在增加填充后真实 token 不变，结论就被推翻。",
+        "如果统计所有位置的 BatchNorm 在增加填充后真实 token 不变，判断就会改变。",
     ),
     formula=r"\mu_d = \frac{1}{B T} \sum_{b,t} x_{btd}: \quad \max |\Delta|_{\mathrm{BN}} = <batch>, \quad "
     r"\max |\Delta|_{\mathrm{LN}} = <layer>",
@@ -271,7 +272,7 @@ LATE = Question(
     ),
     refuted=Both(
         "A ragged batch whose last position has as many texts as the first.",
-        "如果长短不一的批次在最后的位置与第一个位置有同样多的文本，结论就被推翻。",
+        "如果长短不一的批次在最后的位置与第一个位置有同样多的文本，判断就会改变。",
     ),
     formula=r"n_{t} \to <last>, \quad \sigma_{t} = <deviation>",
     see=PageLink("layernorm", {"section": "Another norm"}),
@@ -369,7 +370,7 @@ SMALL = Question(
     ),
     refuted=Both(
         "A mean over 4 texts that moves no farther than one over 64.",
-        "如果 4 个文本的均值波动不比 64 个文本的大，结论就被推翻。",
+        "如果 4 个文本的均值波动不比 64 个文本的大，判断就会改变。",
     ),
     formula=r"\frac{\sigma(\mu_{16})}{\sigma} = <sixteen>, \quad \frac{\sigma(\mu_{64})}{\sigma} = <sixty_four>",
     papers=(IOFFE_2015,),
@@ -446,7 +447,7 @@ LARGE = Question(
     ),
     refuted=Both(
         "Recipes whose steps have so few tokens that the mean of a feature moves by a tenth of its deviation.",
-        "如果通行的训练配置每步 token 少到特征均值会波动标准差的十分之一，结论就被推翻。",
+        "如果通行的训练配置每步 token 少到特征均值会波动标准差的十分之一，判断就会改变。",
     ),
     formula=r"\frac{\sigma(\mu_N)}{\sigma} = <step> \qquad (N = <texts>)",
     papers=(VASWANI_2017, SHEN_2020),
@@ -524,7 +525,7 @@ RUNNING = Question(
     ),
     refuted=Both(
         "Texts unlike those of training on which both modes of BatchNorm agree.",
-        "如果在与训练文本不同的文本上，BatchNorm 的两种模式仍然一致，结论就被推翻。",
+        "如果在与训练文本不同的文本上，BatchNorm 的两种模式仍然一致，判断就会改变。",
     ),
     formula=r"\hat{\mu} \leftarrow 0.9\, \hat{\mu} + 0.1\, \mu_B: \quad |\Delta|_{\mathrm{BN}} = <batch>, \quad "
     r"|\Delta|_{\mathrm{LN}} = <layer>",
@@ -569,6 +570,7 @@ def _both_sides(subject: Subject) -> Measurement:
 
 BOTH_SIDES = Question(
     66,
+    mixed="conditions",
     asked=Both("What speaks for BatchNorm, and what against it?", "BatchNorm 有什么优缺点？"),
     claim=Both(
         "BatchNorm is for images of a fixed size. It depends on the batch, so it cannot be used on texts.",
@@ -577,22 +579,23 @@ BOTH_SIDES = Question(
     parts=(
         ClaimPart(
             Both(
-                "For it: in inference it folds into the linear layer before it and costs nothing.",
-                "优点：推理时可以并入前面的线性层，不增加计算。",
+                "In inference it folds into the linear layer before it and costs nothing.",
+                "推理时可以并入前面的线性层，不增加计算。",
             ),
             (below("folded", 1e-6),),
+            role="limit",
         ),
         ClaimPart(
             Both(
-                "Against it: in training a text comes out different with other texts beside it.",
-                "缺点：训练时，同批的其他文本不同，一个文本的结果就不同。",
+                "In training a text comes out different with other texts beside it.",
+                "训练时，同批的其他文本不同，一个文本的结果就不同。",
             ),
             (above("others", 0.1),),
         ),
         ClaimPart(
             Both(
-                "Against it: in inference a text still depends on the texts beside it.",
-                "缺点：推理时，一个文本仍然依赖同批的其他文本。",
+                "In inference a text still depends on the texts beside it.",
+                "推理时，一个文本仍然依赖同批的其他文本。",
             ),
             (above("running", 1e-9),),
         ),
@@ -621,7 +624,7 @@ BOTH_SIDES = Question(
     ),
     refuted=Both(
         "A BatchNorm in inference whose numbers for a text change with the texts beside it.",
-        "如果推理时的 BatchNorm 会因同批文本不同而改变某个文本的结果，结论就被推翻。",
+        "如果推理时的 BatchNorm 会因同批文本不同而改变某个文本的结果，判断就会改变。",
     ),
     formula=r"\gamma \frac{W x - \mu}{\sigma} + \beta = \left(\frac{\gamma}{\sigma} W\right) x + "
     r"\left(\beta - \frac{\gamma \mu}{\sigma}\right) \qquad (\Delta = <folded>)",

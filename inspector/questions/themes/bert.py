@@ -131,7 +131,7 @@ IS_ENCODER = Question(
     ),
     refuted=Both(
         "An encoder of several layers in which a later token leaves the earlier ones as they are.",
-        "如果多层编码器中，后面的 token 不影响前面的 token，结论就被推翻。",
+        "如果多层编码器中，后面的 token 不影响前面的 token，判断就会改变。",
     ),
     formula=r"\frac{|\Delta K|}{|K|}: \quad <encoder> \;(\leftrightarrow), \qquad <decoder> \;(\rightarrow)",
     papers=(DEVLIN_2019,),
@@ -215,7 +215,7 @@ GRANULARITY = Question(
     ),
     refuted=Both(
         "An English BERT whose tokens are characters, or texts whose words a fixed list always holds.",
-        "如果英文 BERT 的 token 是字符，或者固定的词表总能覆盖所有词，结论就被推翻。",
+        "如果英文 BERT 的 token 是字符，或者固定的词表总能覆盖所有词，判断就会改变。",
     ),
     formula=r"\left(\frac{n_c}{n}\right)^2 = \left(\frac{<characters>}{<pieces>}\right)^2 = <cells>",
     papers=(DEVLIN_2019,),
@@ -317,7 +317,7 @@ MASKING = Question(
         "遮得太少，同样的计算量得到的预测少；遮得太多，线索不够。两者之间没有定律："
         "Wettig 等人（2023）发现大模型用 40% 更好。保留 10%、随机替换 10%，是因为使用模型时文本里没有 [MASK]。",
     ),
-    refuted=Both("A reason that gives 15 % without trying.", "如果有理论能不经实验得出 15%，结论就被推翻。"),
+    refuted=Both("A reason that gives 15 % without trying.", "如果有理论能不经实验得出 15%，判断就会改变。"),
     formula=r"0.15 \cdot (0.8, 0.1, 0.1): \quad <masked>, \; <random>, \; <kept>",
     papers=(DEVLIN_2019, WETTIG_2023),
     see=PageLink("tokens", {"section": "Masking"}),
@@ -406,7 +406,7 @@ CLS = Question(
     ),
     refuted=Both(
         "A model whose last [CLS] lies within the span of the other states.",
-        "如果某个模型最后一层的 [CLS] 就在其他状态的加权平均之中，结论就被推翻。",
+        "如果某个模型最后一层的 [CLS] 就在其他状态的加权平均之中，判断就会改变。",
     ),
     formula=r"\min_{w \geq 0, \sum w = 1} \frac{|x_{CLS} - \sum_j w_j x_j|}{|x_{CLS}|} = <miss>",
     papers=(DEVLIN_2019, REIMERS_2019),
@@ -495,7 +495,7 @@ NONLINEAR = Question(
         "输入 2x 和 x 结果相同。",
     ),
     refuted=Both(
-        "A norm, or (Q Kᵀ) V, that doubles with its input.", "如果归一化或 (Q Kᵀ) V 随输入加倍而加倍，结论就被推翻。"
+        "A norm, or (Q Kᵀ) V, that doubles with its input.", "如果归一化或 (Q Kᵀ) V 随输入加倍而加倍，判断就会改变。"
     ),
     formula=r"\frac{|f(2x)|}{|f(x)|}: \quad (QK^\top)V = <without>, \qquad \mathrm{LN} = <norm>",
     papers=(DEVLIN_2019, VASWANI_2017),
@@ -540,6 +540,7 @@ def _long(subject: Subject) -> Measurement:
 
 LONG = Question(
     109,
+    reads_text=False,
     asked=Both("What does BERT do with long texts?", "BERT 怎么处理长文本？"),
     claim=Both(
         "Cut off, slide a window, or use sparse attention; or simply feed the whole document.",
@@ -579,7 +580,7 @@ LONG = Question(
     ),
     refuted=Both(
         "A BERT that reads a document longer than its table of positions as it is.",
-        "如果 BERT 能直接读比位置编码表更长的文档，结论就被推翻。",
+        "如果 BERT 能直接读比位置编码表更长的文档，判断就会改变。",
     ),
     formula=r"n = <document>, \; n_{\max} = <limit>, \qquad \frac{nnz}{n^2}: \; <longformer>, \; <bigbird>",
     papers=(DEVLIN_2019, BELTAGY_2020, ZAHEER_2020),
@@ -680,7 +681,7 @@ PIECES = Question(
     ),
     refuted=Both(
         "A BPE training that joins a pair while another one is more frequent.",
-        "如果 BPE 训练时合并了一个并非最高频的符号对，结论就被推翻。",
+        "如果 BPE 训练时合并了一个并非最高频的符号对，判断就会改变。",
     ),
     formula=r"\arg\max c(a, b): \; <frequent>, \qquad \arg\max \Delta \log L: \; <gain>",
     papers=(SENNRICH_2016, KUDO_2018),

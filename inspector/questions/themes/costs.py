@@ -113,6 +113,8 @@ def _quadratic(subject: Subject) -> Measurement:
 
 QUADRATIC = Question(
     92,
+    reads_text=False,
+    mixed="conditions",
     asked=Both("Does self-attention cost O(n² d)?", "自注意力的复杂度是 O(n²·d) 吗？"),
     claim=Both(
         "The time complexity of self-attention is O(n² d): it grows with the square of the text's length.",
@@ -156,7 +158,7 @@ QUADRATIC = Question(
     ),
     refuted=Both(
         "Scores that grow with another power of the length, or projections without cost.",
-        "如果分数的计算量按长度的其他次幂增长，或者投影没有开销，结论就被推翻。",
+        "如果分数的计算量按长度的其他次幂增长，或者投影没有开销，判断就会改变。",
     ),
     formula=r"4 n^2 d + 8 n d^2: \quad n^{<core>} \; (Q K^\top, A V), \qquad n^{<short>} \; (n = 512)",
     papers=(VASWANI_2017,),
@@ -279,7 +281,7 @@ AGAINST_FFN = Question(
     ),
     refuted=Both(
         "A layer with an FFN as wide as usual in which attention costs more at short lengths.",
-        "如果在 FFN 宽度正常的层里，文本很短时注意力的计算量就更大，结论就被推翻。",
+        "如果在 FFN 宽度正常的层里，文本很短时注意力的计算量就更大，判断就会改变。",
     ),
     formula=r"\frac{8 n d^2 + 4 n^2 d}{4 n d \, d_{ff}}: \quad <here>, \qquad <at_512> \; (n = 512)",
     papers=(VASWANI_2017,),
@@ -421,7 +423,7 @@ LIMITED = Question(
     ),
     refuted=Both(
         "A query whose result changes when it is computed without the others.",
-        "如果单独计算一个查询时结果会变，结论就被推翻。",
+        "如果单独计算一个查询时结果会变，判断就会改变。",
     ),
     formula=r"\max |\mathrm{o}_i - O_i| = <alone>, \qquad \frac{B_1}{B_3} = <fused>",
     papers=(VASWANI_2017, DAO_2022),
@@ -472,6 +474,7 @@ def _parameters(subject: Subject) -> Measurement:
 
 PARAMETERS = Question(
     95,
+    reads_text=False,
     asked=Both("How many parameters do attention and the FFN of a layer have?", "一层里注意力和 FFN 各有多少参数？"),
     claim=Both(
         "Attention has 4 d² parameters and an FFN four times as wide as the model 8 d²: twice as many.",
@@ -510,7 +513,7 @@ PARAMETERS = Question(
     ),
     refuted=Both(
         "A plain layer, of width d and FFN width 4 d, whose matrices have other sizes.",
-        "如果宽度为 d、FFN 宽度为 4d 的普通层，其矩阵大小不是这样，结论就被推翻。",
+        "如果宽度为 d、FFN 宽度为 4d 的普通层，其矩阵大小不是这样，判断就会改变。",
     ),
     formula=r"W_Q, W_K, W_V, W_O: <attention> = <squares> \, d^2, \qquad 2 d \, d_{ff} = <ffn>",
     papers=(VASWANI_2017,),

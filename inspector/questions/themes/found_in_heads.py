@@ -159,7 +159,7 @@ MANY_CAN_GO = Question(
     ),
     refuted=Both(
         "A trained model whose output is another one without its 20 % least important heads.",
-        "如果训练好的模型去掉最不重要的 20% 的头后输出就变样，结论就被推翻。",
+        "如果训练好的模型去掉最不重要的 20% 的头后输出就变样，判断就会改变。",
     ),
     formula=r"1 - \cos(h, h_{\xi = 0}): \quad <least_20> \;(20\,\%), \; <least_40> \;(40\,\%), \quad"
     r" <random_20> \;(20\,\%, \sim U)",
@@ -291,7 +291,7 @@ SPECIALISED = Question(
     ),
     refuted=Both(
         "A model that misses its positional heads no more than any others.",
-        "如果模型去掉位置头的损失并不比去掉其他头更大，结论就被推翻。",
+        "如果模型去掉位置头的损失并不比去掉其他头更大，判断就会改变。",
     ),
     formula=r"1 - \cos(h, h_{\xi = 0}): \quad <positional> \;(i \pm 1), \qquad <others> \;(j \neq i \pm 1)",
     papers=(VOITA_2019,),
@@ -380,6 +380,7 @@ def _copy(subject: Subject) -> Measurement:
 
 COPYING = Question(
     124,
+    reads_text=False,
     asked=Both("Do most heads copy?", "大多数头是在做“复制”吗？"),
     claim=Both(
         "Most heads copy: what they read raises the probability of the same token, for the eigenvalues of their OV "
@@ -419,7 +420,7 @@ COPYING = Question(
     ),
     refuted=Both(
         "A trained decoder whose heads have as much negative as positive in their eigenvalues.",
-        "如果训练好的解码器各头的特征值正负参半，结论就被推翻。",
+        "如果训练好的解码器各头的特征值正负参半，判断就会改变。",
     ),
     formula=r"\frac{\sum_i \lambda_i}{\sum_i |\lambda_i|}, \; \lambda_i \in \sigma(W_E W_V W_O W_U): \quad"
     r" <median> \;(50\,\%), \; <least> \;(\min)",
@@ -523,7 +524,7 @@ BROAD = Question(
     ),
     refuted=Both(
         "Low layers whose heads are as sharp as those above.",
-        "如果底层的头与上面的头一样集中，结论就被推翻。",
+        "如果底层的头与上面的头一样集中，判断就会改变。",
     ),
     formula=r"\frac{H(A_i)}{\ln n}: \quad <low> \;(l < L/3), \qquad <middle> \;(L/3 \le l < 2L/3)",
     papers=(CLARK_2019,),
@@ -602,7 +603,7 @@ NEIGHBOURS = Question(
         "Neighbours tell most about a word, and positions make them easy to find. A causal mask hides the token after.",
         "相邻的词最有用，靠位置信息也容易找到。因果掩码会遮住后一个 token。",
     ),
-    refuted=Both("A trained model without such a head.", "如果训练好的模型没有这样的头，结论就被推翻。"),
+    refuted=Both("A trained model without such a head.", "如果训练好的模型没有这样的头，判断就会改变。"),
     formula=r"\max_h \overline{A_{i,i-1}} = <previous>, \qquad \max_h \overline{A_{i,i+1}} = <next>",
     papers=(CLARK_2019, VIG_2019),
     see=PageLink("", {"sort": "weight on the token before"}),
@@ -680,7 +681,7 @@ INDUCTION = Question(
     ),
     refuted=Both(
         "A trained decoder of two layers or more without one.",
-        "如果两层以上的训练好的解码器没有这样的头，结论就被推翻。",
+        "如果两层以上的训练好的解码器没有这样的头，判断就会改变。",
     ),
     formula=r"x_{j-1} = x_i: \quad \max_h \overline{A_{ij}} = <induction>",
     papers=(OLSSON_2022, ELHAGE_2021),
@@ -741,7 +742,7 @@ SINKS = Question(
     ),
     refuted=Both(
         "A trained model whose first token gets no more than others.",
-        "如果第一个 token 得到的权重不比其他的多，结论就被推翻。",
+        "如果第一个 token 得到的权重不比其他的多，判断就会改变。",
     ),
     formula=r"\overline{A_{i1}} = <first>, \qquad \overline{1/n_i} = <even>",
     papers=(XIAO_2023,),
@@ -802,7 +803,7 @@ ALIKE = Question(
         "Heads of a layer read the same states, and were drawn and trained alike; dropout of weights may add to it.",
         "同层的头读入相同的状态，初始化和训练方式也相同；对权重使用 Dropout 可能加强这一点。",
     ),
-    refuted=Both("Heads of a layer that differ more than those of others.", "如果同层的头差别反而更大，结论就被推翻。"),
+    refuted=Both("Heads of a layer that differ more than those of others.", "如果同层的头差别反而更大，判断就会改变。"),
     formula=r"\overline{\mathrm{JS}}: \quad <within> \;(l = l'), \qquad <across> \;(l \neq l')",
     papers=(CLARK_2019,),
     see=PageLink("compare"),
@@ -830,7 +831,7 @@ PUNCTUATION = Question(
         "serves for that has less need of them.",
         "标点常见而含义少，可以充当“歇脚处”；如果第一个 token 已起这个作用，就不太需要标点。",
     ),
-    refuted=Both("A model no head of which rests on marks.", "如果没有一个头停留在标点上，结论就被推翻。"),
+    refuted=Both("A model no head of which rests on marks.", "如果没有一个头停留在标点上，判断就会改变。"),
     formula=r"\max_h \overline{\sum_{j \in P} A_{ij}} = <punctuation>",
     papers=(CLARK_2019,),
     see=PageLink(""),
@@ -947,7 +948,7 @@ NO_OP = Question(
     ),
     refuted=Both(
         "Delimiters that hand over as much as words, or resting heads that are missed more than others.",
-        "如果分隔符传递的内容与词一样多，或去掉这些头的影响更大，结论就被推翻。",
+        "如果分隔符传递的内容与词一样多，或去掉这些头的影响更大，判断就会改变。",
     ),
     formula=r"\frac{\|v_s W_O^h\|}{\|v_j W_O^h\|} = <length>, \qquad 1 - \cos: \; <moved> \;(A_{is} > 0.5), \;"
     r" <others> \;(A_{is} \le 0.5)",
@@ -1024,7 +1025,7 @@ BY_NORM = Question(
         "fades at a large one. A map shows the weights alone.",
         "输出是权重乘向量之和：向量长，权重小也有影响；向量短，权重大也微不足道。而权重图只显示权重。",
     ),
-    refuted=Both("A model whose vectors are all of one length.", "如果各 token 的向量一样长，结论就被推翻。"),
+    refuted=Both("A model whose vectors are all of one length.", "如果各 token 的向量一样长，判断就会改变。"),
     formula=r"\frac{\alpha_j}{\sum \alpha} = <weight>, \quad"
     r" \frac{\alpha_j \|f(x_j)\|}{\sum \alpha \|f(x)\|} = <norm>, \quad \rho(\alpha, \|f(x)\|) = <rho>",
     papers=(KOBAYASHI_2020,),
@@ -1103,7 +1104,7 @@ ROLLOUT = Question(
     ),
     refuted=Both(
         "A model whose last layer's weights agree as much as rollout does.",
-        "如果最后一层的权重与 rollout 同样一致，或更一致，结论就被推翻。",
+        "如果最后一层的权重与 rollout 同样一致，或更一致，判断就会改变。",
     ),
     formula=r"\tilde A = \textstyle\prod_l \frac{1}{2}(I + \overline{A_l}): \quad \rho = <rollout>,"
     r" \qquad \rho(A_L) = <raw>",
@@ -1224,7 +1225,7 @@ EXPLAINED = Question(
     ),
     refuted=Both(
         "A model whose output turns once weights are shuffled, and whose weights rank tokens as leaving out does.",
-        "如果一打乱权重输出就大变，而且权重的排序与去掉 token 的结果一致，结论就被推翻。",
+        "如果一打乱权重输出就大变，而且权重的排序与去掉 token 的结果一致，判断就会改变。",
     ),
     formula=r"1 - \cos(h, h_{A \to A\pi}): \quad <one> \;(l), \; <every> \;(\forall l), \qquad"
     r" \rho(A, \Delta_{-j}) = <agreement>",

@@ -210,7 +210,7 @@ OUTLIER_DIMENSION = Question(
     refuted=Both(
         "A trained model in which each dimension's gamma and beta can be switched off with as little effect as "
         "another's.",
-        "如果在训练好的模型中，去掉任何一维的 γ、β 影响都差不多，结论就被推翻。",
+        "如果在训练好的模型中，去掉任何一维的 γ、β 影响都差不多，判断就会改变。",
     ),
     formula=r"\gamma_{<dimension>} = \beta_{<dimension>} = 0: \quad \frac{\|\Delta h\|}{\|h\|} = <moved> "
     r"\qquad (\gamma_j = \beta_j = 0: <others>)",
@@ -325,7 +325,7 @@ COLLAPSE = Question(
     ),
     refuted=Both(
         "Maps whose product keeps its rank without a residual.",
-        "如果没有残差，连乘后的矩阵仍保持秩，结论就被推翻。",
+        "如果没有残差，连乘后的矩阵仍保持秩，判断就会改变。",
     ),
     formula=r"\frac{\|M - \mathbf{1}\bar m\|}{\|M\|}: \ A_L \cdots A_1 \to <alone>, \quad "
     r"\prod \tfrac{1}{2}(I + A_l) \to <beside>",
@@ -735,7 +735,7 @@ KEPT = Question(
     ),
     refuted=Both(
         "A layer in which what comes from other tokens is longer than what is kept.",
-        "如果某层来自其他 token 的部分比保留的部分更长，结论就被推翻。",
+        "如果某层来自其他 token 的部分比保留的部分更长，判断就会改变。",
     ),
     formula=r"\frac{\|m_i\|}{\|m_i\| + \|k_i\|} = <mixing>, \quad m_i = \sum_{j \ne i} A_{ij}\, x_j W_V W_O",
     papers=(KOBAYASHI_2020, KOBAYASHI_2021),
@@ -903,7 +903,7 @@ SPHERE = Question(
     ),
     refuted=Both(
         "A vector behind LayerNorm, before γ and β, whose length is not √d.",
-        "如果 γ、β 之前有向量的长度不是 √d，结论就被推翻。",
+        "如果 γ、β 之前有向量的长度不是 √d，判断就会改变。",
     ),
     formula=r"\left\| \frac{x - \mu}{\sigma} \right\| = \sqrt{d}: \quad <shortest>, \ <longest>",
     papers=(BRODY_2023,),
@@ -988,7 +988,7 @@ SPARSE = Question(
     ),
     refuted=Both(
         "A large trained model with ReLU of whose units half are active.",
-        "如果训练好的 ReLU 大模型有一半单元被激活，结论就被推翻。",
+        "如果训练好的 ReLU 大模型有一半单元被激活，判断就会改变。",
     ),
     formula=r"\frac{\#\{(x W_{up} + b)_j > 0\}}{d_{ff}} = <positive>",
     papers=(LI_2023,),
@@ -1092,7 +1092,7 @@ LENS = Question(
     ),
     refuted=Both(
         "A model whose last layer but one is no nearer to its guess than the first.",
-        "如果某个模型的倒数第二层并不比第一层更接近最终预测，结论就被推翻。",
+        "如果某个模型的倒数第二层并不比第一层更接近最终预测，判断就会改变。",
     ),
     formula=r"\arg\max \mathrm{head}(\mathrm{LN}(x_l)) = \arg\max z: \quad <first>, \; <middle>, \; <before>",
     papers=(NOSTALGEBRAIST_2020, BELROSE_2023),
@@ -1146,6 +1146,7 @@ def _decay(subject: Subject) -> Measurement:
 
 DECAY = Question(
     140,
+    reads_text=False,
     asked=Both("Does RoPE make far tokens count less?", "RoPE 有远程衰减吗？"),
     claim=Both(
         "With RoPE the product of a query and a key decays with their distance.",
@@ -1195,7 +1196,7 @@ DECAY = Question(
     ),
     refuted=Both(
         "Turns of a model whose bound does not fall, or whose product never rises again.",
-        "如果某个模型的上界不下降，或者点积从不回升，结论就被推翻。",
+        "如果某个模型的上界不下降，或者点积从不回升，判断就会改变。",
     ),
     formula=r"B(m) = \sum_{j} \Big| \sum_{k \leq j} e^{\mathrm{i} m \theta_k} \Big|, "
     r"\quad \frac{B(m)}{B(0)} = <bound> \;(m = 64)",

@@ -267,6 +267,7 @@ def _single_heads(subject: Subject) -> Measurement:
 
 SINGLE_HEADS = Question(
     133,
+    reads_text=False,
     asked=Both("Do single heads do syntax?", "单个头会做句法分析吗？"),
     claim=Both(
         "One head finds the noun of a determiner, another the verb of an object, and far better than by distance. "
@@ -318,7 +319,7 @@ SINGLE_HEADS = Question(
     ),
     refuted=Both(
         "A trained model in which no head does better than a fixed distance.",
-        "如果训练好的模型中没有一个头胜过固定距离，结论就被推翻。",
+        "如果训练好的模型中没有一个头胜过固定距离，判断就会改变。",
     ),
     formula=r"\arg\max_j A_{ij} = g(i): \quad <noun> \;(<noun_fixed>), \qquad <verb> \;(<verb_fixed>)",
     papers=(CLARK_2019,),
@@ -364,6 +365,7 @@ def _reference(subject: Subject) -> Measurement:
 
 REFERENCE_HEAD = Question(
     134,
+    reads_text=False,
     asked=Both("Does a head know what a pronoun means?", "有的头知道代词指的是谁吗？"),
     claim=Both(
         "A head follows coreference: from a pronoun it looks at the noun that is meant.",
@@ -407,7 +409,7 @@ REFERENCE_HEAD = Question(
     ),
     refuted=Both(
         "A trained model in which no head does better than the nearest noun.",
-        "如果训练好的模型中没有一个头胜过取最近名词，结论就被推翻。",
+        "如果训练好的模型中没有一个头胜过取最近名词，判断就会改变。",
     ),
     formula=r"\arg\max_{j < i} A_{ij} = g(i): \quad <head> \qquad (<nearest>)",
     papers=(CLARK_2019,),
@@ -536,6 +538,7 @@ def _alignment(subject: Subject) -> Measurement:
 
 ALIGNMENT = Question(
     135,
+    reads_text=False,
     asked=Both("Is cross-attention a word alignment?", "交叉注意力就是词对齐吗？"),
     claim=Both(
         "When a translator writes a word, it looks at the word that it translates: attention aligns, best in the "
@@ -594,7 +597,7 @@ ALIGNMENT = Question(
     ),
     refuted=Both(
         "A trained translator that aligns no better than the diagonal.",
-        "如果训练好的翻译模型的对齐并不比对角线更准，结论就被推翻。",
+        "如果训练好的翻译模型的对齐并不比对角线更准，判断就会改变。",
     ),
     formula=r"\arg\max_j A_{ij} \in G(i): \quad <head>, \qquad j \propto i: \; <diagonal>",
     papers=(BAHDANAU_2015, GARG_2019),
@@ -818,7 +821,7 @@ SHUFFLED = Question(
     ),
     refuted=Both(
         "A model whose states stay within 10 % when the words of ordinary texts are shuffled.",
-        "如果打乱普通文本的词序后，状态变化仍在 10% 以内，结论就被推翻。",
+        "如果打乱普通文本的词序后，状态变化仍在 10% 以内，判断就会改变。",
     ),
     formula=r"\frac{\|h' - h\|}{\|h\|}: \quad <smallest> \ldots <median> \ldots <largest>",
     papers=(SINHA_2021,),

@@ -140,6 +140,7 @@ def _clock(subject: Subject, watch: Watch) -> Measurement:
 
 SERIAL = Question(
     96,
+    reads_text=False,
     asked=Both(
         "Does a Transformer train in parallel, and an RNN in sequence?", "Transformer 可以并行训练，而 RNN 只能串行吗？"
     ),
@@ -188,7 +189,7 @@ SERIAL = Question(
     ),
     refuted=Both(
         "A layer of attention whose chain grows with the text, or an LSTM whose chain does not.",
-        "如果注意力层的运算链随文本变长，或者 LSTM 的不变长，结论就被推翻。",
+        "如果注意力层的运算链随文本变长，或者 LSTM 的不变长，判断就会改变。",
     ),
     formula=r"\frac{\ell(2n)}{\ell(n)}: \quad <lstm> \;(h_t = f(h_{t-1}, x_t)), \qquad <block> \;(QK^\top)",
     papers=(VASWANI_2017,),
@@ -295,7 +296,7 @@ TEACHER = Question(
     ),
     refuted=Both(
         "A decoder whose logits at a position change when later tokens are there.",
-        "如果某个解码器在一个位置上的 logit 会因后面的 token 而改变，结论就被推翻。",
+        "如果某个解码器在一个位置上的 logit 会因后面的 token 而改变，判断就会改变。",
     ),
     formula=r"\frac{\max |z^{(1)} - z^{(n)}|}{\max |z|} = <difference>",
     papers=(VASWANI_2017,),
@@ -391,7 +392,7 @@ CACHE_EXACT = Question(
     ),
     refuted=Both(
         "A causal model in float64 whose logits with the cache differ by more than rounding.",
-        "如果某个因果模型在 float64 下，有缓存时 logit 的差别超过舍入误差，结论就被推翻。",
+        "如果某个因果模型在 float64 下，有缓存时 logit 的差别超过舍入误差，判断就会改变。",
     ),
     formula=r"\frac{\max |z^{kv} - z|}{\max |z|} = <cached>, \qquad \frac{F}{F^{kv}} = <saved>",
     papers=(SHAZEER_2019,),
@@ -447,6 +448,7 @@ def _orders(subject: Subject) -> Measurement:
 
 ORDERS = Question(
     99,
+    reads_text=False,
     asked=Both("Does the KV cache turn O(n²) into O(n)?", "KV 缓存把 O(n²) 降为 O(n) 吗？"),
     claim=Both(
         "With the cache attention costs O(n) instead of O(n²).",
@@ -503,7 +505,7 @@ ORDERS = Question(
     ),
     refuted=Both(
         "A whole text whose work with the cache grows in proportion, with attention to all tokens before.",
-        "如果每个 token 都看前面所有 token，而有缓存时整段文本的计算量线性增长，结论就被推翻。",
+        "如果每个 token 都看前面所有 token，而有缓存时整段文本的计算量线性增长，判断就会改变。",
     ),
     formula=r"\Delta^2 F^{kv}_t = <cached_bend>, \quad \Delta^2 F_t = <uncached_bend>, \quad \Delta^2 \sum_t "
     r"F^{kv}_t = <text_bend>",
@@ -590,7 +592,7 @@ ANY_STAGE = Question(
     ),
     refuted=Both(
         "One pass over a text that costs much more than a cached run, or an encoder of several layers whose keys stay.",
-        "如果一次前向比有缓存的逐步计算贵得多，或者多层编码器的 K 不变，结论就被推翻。",
+        "如果一次前向比有缓存的逐步计算贵得多，或者多层编码器的 K 不变，判断就会改变。",
     ),
     formula=r"\frac{F_{1}}{F^{kv}} = <training>, \qquad \frac{|\Delta K|}{|K|}: \; <encoder> \;(\leftrightarrow), "
     r"\; <decoder> \;(\rightarrow)",
@@ -626,6 +628,7 @@ def _no_queries(subject: Subject) -> Measurement:
 
 NO_QUERIES = Question(
     101,
+    reads_text=False,
     asked=Both("Why is there a KV cache, and no Q cache?", "为什么只缓存 K、V，不缓存 Q？"),
     claim=Both(
         "A step needs the newest token's query alone, but the keys and values of all tokens.",
@@ -658,7 +661,7 @@ NO_QUERIES = Question(
     ),
     refuted=Both(
         "A step of a causal decoder that reads the query of an earlier token.",
-        "如果因果解码器的某一步读取了之前 token 的 Q，结论就被推翻。",
+        "如果因果解码器的某一步读取了之前 token 的 Q，判断就会改变。",
     ),
     formula=r"o_t = \mathrm{softmax}\!\left(\frac{q_t K_{\leq t}^\top}{\sqrt{d_k}}\right) V_{\leq t}: \quad "
     r"\#q_{<t} = <queries>, \; \#k_{<t} = <keys>",
@@ -707,6 +710,7 @@ def _linear(subject: Subject) -> Measurement:
 
 LINEAR = Question(
     102,
+    reads_text=False,
     asked=Both("Does the KV cache grow in proportion to the text?", "KV 缓存的显存占用随长度线性增长吗？"),
     claim=Both(
         "The cache takes memory in proportion to the length: 2 L n d numbers where each head has its own keys and "
@@ -751,7 +755,7 @@ LINEAR = Question(
     ),
     refuted=Both(
         "A cache with attention to all tokens that grows otherwise than in proportion.",
-        "如果每个 token 都看前面所有 token，而缓存不是线性增长，结论就被推翻。",
+        "如果每个 token 都看前面所有 token，而缓存不是线性增长，判断就会改变。",
     ),
     formula=r"2 L n K E \cdot b = <counted> \approx <kept>, \qquad \frac{M(2n)}{M(n)} = <growth>",
     papers=(SHAZEER_2019, AINSLIE_2023),

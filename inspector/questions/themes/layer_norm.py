@@ -152,7 +152,7 @@ PER_TOKEN = Question(
     ),
     refuted=Both(
         "A norm whose output for a token needs other tokens.",
-        "如果某个归一化层对一个 token 的输出需要用到其他 token，结论就被推翻。",
+        "如果某个归一化层对一个 token 的输出需要用到其他 token，判断就会改变。",
     ),
     formula=r"y = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta, \quad "
     r"16 \times 100 = <pairs>, \quad \gamma, \beta \in \mathbb{R}^{<gamma>}",
@@ -182,6 +182,7 @@ def _per_sample(subject: Subject) -> Measurement:
 
 PER_SAMPLE = Question(
     52,
+    mixed="conditions",
     asked=Both("Does LayerNorm normalise each sample?", "LayerNorm 是按样本做归一化吗？"),
     claim=Both(
         "LayerNorm normalises each sample, BatchNorm the batch.", "LayerNorm 按样本归一化，BatchNorm 按批次归一化。"
@@ -225,7 +226,7 @@ PER_SAMPLE = Question(
     ),
     refuted=Both(
         "A text of several tokens on which statistics of the sentence give the module's output.",
-        "如果在含多个 token 的文本上，用整句的统计量也能得到模块的输出，结论就被推翻。",
+        "如果在含多个 token 的文本上，用整句的统计量也能得到模块的输出，判断就会改变。",
     ),
     formula=r"\mu_t = \frac{1}{D} \sum_d x_{td}: \; <token>, \qquad "
     r"\mu = \frac{1}{T D} \sum_{t,d} x_{td}: \; <sentence>",
@@ -314,7 +315,7 @@ NORMAL = Question(
     ),
     refuted=Both(
         "An output with skew 0 and excess kurtosis 0 from an input that has neither.",
-        "如果输入的偏度和超额峰度都不为 0，输出却都为 0，结论就被推翻。",
+        "如果输入的偏度和超额峰度都不为 0，输出却都为 0，判断就会改变。",
     ),
     formula=r"\mathbb{E}\!\left[\hat{x}^4\right] - 3 = <kurtosis>, \qquad \mathcal{N}(0, 1): 0",
     papers=(BA_2016,),
@@ -366,6 +367,7 @@ RELATIONS = Question(
                 "在 token 之间正好相反：BatchNorm 保持同一特征在各 token 间的次序，LayerNorm 不保持。",
             ),
             (at_least("batch_across", EQUALS), below("layer_across", "batch_across", times=0.99)),
+            role="limit",
         ),
     ),
     measure=_relations,
@@ -389,7 +391,7 @@ RELATIONS = Question(
     ),
     refuted=Both(
         "A token in which LayerNorm without gamma and beta changes the order of two features.",
-        "如果不带 γ、β 的 LayerNorm 改变了某个 token 内两个特征的次序，结论就被推翻。",
+        "如果不带 γ、β 的 LayerNorm 改变了某个 token 内两个特征的次序，判断就会改变。",
     ),
     formula=r"\tau_{\mathrm{LN}} = <layer_within>, \quad \tau_{\mathrm{BN}} = <batch_within>",
     papers=(BA_2016,),
@@ -476,7 +478,7 @@ ALONE = Question(
     ),
     refuted=Both(
         "An attention layer whose output for a token stays as it is when the others change.",
-        "如果其他 token 改变后，注意力层对某个 token 的输出不变，结论就被推翻。",
+        "如果其他 token 改变后，注意力层对某个 token 的输出不变，判断就会改变。",
     ),
     formula=r"\left\|\frac{\partial y_i}{\partial x_j}\right\|_{i \neq j}: \quad <attention>, \; <ffn>, \; <layer>",
     papers=(VASWANI_2017,),
@@ -622,7 +624,7 @@ STABILITY = Question(
     ),
     refuted=Both(
         "Deep untrained stacks whose gradients stay alike with a norm and without.",
-        "如果未训练的深层网络有无归一化梯度都差不多，结论就被推翻。",
+        "如果未训练的深层网络有无归一化梯度都差不多，判断就会改变。",
     ),
     formula=r"\frac{\|\partial L / \partial h_0\|}{\|\partial L / \partial h_{24}\|}: \quad "
     r"\mathrm{LN}: <growing>, \qquad \varnothing: <growing_without>",
@@ -657,6 +659,7 @@ def _shift(subject: Subject) -> Measurement:
 
 SHIFT = Question(
     63,
+    reads_text=False,
     asked=Both(
         "Do norms help because they reduce internal covariate shift?",
         "归一化有效，是因为减小了内部协变量偏移吗？",
@@ -707,7 +710,7 @@ SHIFT = Question(
     ),
     refuted=Both(
         "Networks that always learn better the less their inputs move.",
-        "如果网络总是输入移动越小学得越好，结论就被推翻。",
+        "如果网络总是输入移动越小学得越好，判断就会改变。",
     ),
     formula=r"\frac{|\Delta \mu|}{\sigma}: \quad \mathrm{LN}: <layer>, \qquad \varnothing: <none>",
     papers=(IOFFE_2015, SANTURKAR_2018),
@@ -778,7 +781,7 @@ REGULARISES = Question(
     ),
     refuted=Both(
         "A LayerNorm that gives a token other numbers in another batch.",
-        "如果同一个 token 换了批次，LayerNorm 给出的数值不同，结论就被推翻。",
+        "如果同一个 token 换了批次，LayerNorm 给出的数值不同，判断就会改变。",
     ),
     papers=(IOFFE_2015, BA_2016),
     see=PageLink("layernorm", {"section": "Another norm"}),
@@ -844,6 +847,7 @@ def _learn_whole(subject: Subject, watch: Watch) -> Measurement:
 
 BEST = Question(
     65,
+    reads_text=False,
     asked=Both("Is LayerNorm the best norm for a Transformer?", "LayerNorm 是 Transformer 的最优选择吗？"),
     claim=Both(
         "LayerNorm is clearly better than BatchNorm, and the best choice for a Transformer.",
@@ -885,7 +889,7 @@ BEST = Question(
     ),
     refuted=Both(
         "LayerNorm ahead of every other norm on every task and seed.",
-        "如果在各种任务、各个种子上 LayerNorm 都优于其他归一化，结论就被推翻。",
+        "如果在各种任务、各个种子上 LayerNorm 都优于其他归一化，判断就会改变。",
     ),
     papers=(SHEN_2020, ZHANG_2019, XIONG_2020),
     see=PageLink("lab", {"lab_task": "sort", "lab_b_norm": "batch", "lab_b_positions": "sinusoidal"}),

@@ -111,6 +111,7 @@ def _fresh_accuracy(course: Any) -> float:
 
 WARM_UP = Question(
     108,
+    reads_text=False,
     asked=Both("Why is the learning rate warmed up?", "为什么要对学习率做预热（warm-up）？"),
     claim=Both(
         "The rate rises linearly at the beginning; that keeps training stable and avoids overfitting.",
@@ -156,7 +157,7 @@ WARM_UP = Question(
     ),
     refuted=Both(
         "Trainings that fit fresh texts worse without warm-up although the training loss is the same.",
-        "如果训练损失相同，而没有预热时新文本上更差，结论就被推翻。",
+        "如果训练损失相同，而没有预热时新文本上更差，判断就会改变。",
     ),
     formula=r"\eta_t = \eta \frac{t}{w}, \qquad |\nabla W_L|: \; <post> \;(\mathrm{Post}), \; <pre> \;(\mathrm{Pre})",
     papers=(VASWANI_2017, LIU_2020, XIONG_2020),
@@ -253,6 +254,7 @@ def _scores(logits: Tensor) -> Tensor:
 
 RATE = Question(
     111,
+    reads_text=False,
     asked=Both(
         "How is the learning rate set, where does dropout stand, and what of testing?",
         "Transformer 训练时学习率怎么设？Dropout 加在哪里，测试时呢？",
@@ -306,7 +308,7 @@ RATE = Question(
     ),
     refuted=Both(
         "A network in evaluation mode that gives two results for one text.",
-        "如果网络在测试模式下对同一文本给出两个结果，结论就被推翻。",
+        "如果网络在测试模式下对同一文本给出两个结果，判断就会改变。",
     ),
     formula=r"\eta_t = d^{-1/2} \min(t^{-1/2}, \, t \, w^{-3/2}), \quad \max \eta = <peak>, \qquad \frac{1}{1 - "
     r"p} = <kept>",
@@ -374,6 +376,7 @@ def _built() -> Measurement:
 
 VARIANTS = Question(
     112,
+    reads_text=False,
     asked=Both("Which variants of the Transformer are there?", "Transformer 有哪些变体？"),
     claim=Both(
         "Many: other positions (RoPE, ALiBi, T5), norms (RMSNorm, pre-norm), activations (SwiGLU), shared keys (MQA, "
@@ -415,7 +418,7 @@ VARIANTS = Question(
     ),
     refuted=Both(
         "A variant that computes what the original computes.",
-        "如果某种变体计算的结果与原版完全相同，结论就被推翻。",
+        "如果某种变体计算的结果与原版完全相同，判断就会改变。",
     ),
     formula=r"\#\{v : f_v(x) \neq f(x)\} = <changed>, \qquad \#\{v\} = <ran>",
     papers=(VASWANI_2017,),
@@ -471,6 +474,7 @@ def _both_embeddings(subject: Subject, watch: Watch) -> Measurement:
 
 WORD_VECTORS = Question(
     113,
+    reads_text=False,
     asked=Both("Can a Transformer start from pretrained word vectors?", "Transformer 可以用预训练词向量初始化吗？"),
     claim=Both(
         "It can, and it is not always better: it helps where there is little to learn from.",
@@ -513,7 +517,7 @@ WORD_VECTORS = Question(
     ),
     refuted=Both(
         "A task with many examples of every word on which pretrained vectors win, or one with few on which they lose.",
-        "如果每个词都有很多样本时预训练词向量仍占优，或者样本很少时反而更差，结论就被推翻。",
+        "如果每个词都有很多样本时预训练词向量仍占优，或者样本很少时反而更差，判断就会改变。",
     ),
     formula=r"a_{seen}: \; <seen_random>, <seen_taken> \qquad a_{unseen}: \; <unseen_random>, <unseen_taken>",
     papers=(QI_2018,),

@@ -151,7 +151,7 @@ PADDING = Question(
     ),
     refuted=Both(
         "A padded text whose states differ from those of the text alone although padding has no weight.",
-        "如果填充的权重为 0，而文本的隐藏状态仍与单独读取时不同，结论就被推翻。",
+        "如果填充的权重为 0，而文本的隐藏状态仍与单独读取时不同，判断就会改变。",
     ),
     formula=r"\frac{e^{0}}{\sum_j e^{s_j}}: <zero>, \qquad \frac{e^{-\infty}}{\sum_j e^{s_j}} = <infinite>",
     papers=(VASWANI_2017,),
@@ -187,6 +187,7 @@ def _large(subject: Subject) -> Measurement:
 
 LARGE = Question(
     68,
+    mixed="conditions",
     asked=Both("Does −1e9 mask as well as −∞?", "用 −1e9 代替 −∞ 做掩码可以吗？"),
     claim=Both(
         "A very small number such as −1e9 will do: after the softmax it is 0.",
@@ -228,7 +229,7 @@ LARGE = Question(
     ),
     refuted=Both(
         "Weight on padding in float32 or bfloat16, or a float16 that takes −1e9.",
-        "如果 float32 或 bfloat16 下填充仍有权重，或者 float16 能存下 −1e9，结论就被推翻。",
+        "如果 float32 或 bfloat16 下填充仍有权重，或者 float16 能存下 −1e9，判断就会改变。",
     ),
     formula=r"e^{-10^9} \to <float32>, \qquad e^{-10}: <ten>",
     papers=(VASWANI_2017,),
@@ -262,6 +263,7 @@ def _order(subject: Subject) -> Measurement:
 
 ORDER = Question(
     69,
+    mixed="conditions",
     asked=Both("Is the mask added before the scale or after?", "掩码应该在缩放之前加，还是之后加？"),
     claim=Both("softmax((QKᵀ + M) / √d_k) V: the mask first.", "softmax((QKᵀ + M) / √d_k) V：先加掩码，再除以 √d_k。"),
     parts=(
@@ -293,7 +295,7 @@ ORDER = Question(
     ),
     refuted=Both(
         "A model with a scale whose weights are the same for −20 before it and after.",
-        "如果在有缩放的模型里，−20 加在缩放之前和之后权重相同，结论就被推翻。",
+        "如果在有缩放的模型里，−20 加在缩放之前和之后权重相同，判断就会改变。",
     ),
     formula=r"\mathrm{softmax}\!\left(\frac{QK^\top + M}{\sqrt{d_k}}\right): <before>, \qquad "
     r"\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right): <after> \qquad (M = -20)",
@@ -379,7 +381,7 @@ NAME = Question(
     ),
     refuted=Both(
         "A decoder that hides nothing of a text without padding.",
-        "如果解码器对没有填充的文本什么也不遮，结论就被推翻。",
+        "如果解码器对没有填充的文本什么也不遮，判断就会改变。",
     ),
     formula=r"\frac{n (n - 1)}{2}, \; n = <tokens>: \quad <later>",
     papers=(VASWANI_2017,),
@@ -459,7 +461,7 @@ FUTURE = Question(
     ),
     refuted=Both(
         "A decoder in which a later token moves an earlier one by more than rounding.",
-        "如果解码器中后面的 token 使前面的 token 变化超过舍入误差，结论就被推翻。",
+        "如果解码器中后面的 token 使前面的 token 变化超过舍入误差，判断就会改变。",
     ),
     formula=r"\max_{i < t} \left|\Delta h_i\right| = <before>, \qquad \max_{i > t} \left|\Delta h_i\right| = <after>",
     papers=(VASWANI_2017,),
@@ -540,7 +542,7 @@ BERT = Question(
     ),
     refuted=Both(
         "A BERT in which a later token cannot move an earlier one.",
-        "如果某个 BERT 中后面的 token 不能影响前面的 token，结论就被推翻。",
+        "如果某个 BERT 中后面的 token 不能影响前面的 token，判断就会改变。",
     ),
     papers=(DEVLIN_2019, VASWANI_2017),
     see=PageLink("tokens", {"section": "One token changed"}),
@@ -620,7 +622,7 @@ LENGTHS = Question(
     ),
     refuted=Both(
         "Packed texts whose states differ from those of each text alone by more than rounding.",
-        "如果拼成一行后各文本的隐藏状态与单独读取相比超出舍入误差，结论就被推翻。",
+        "如果拼成一行后各文本的隐藏状态与单独读取相比超出舍入误差，判断就会改变。",
     ),
     see=PageLink("batch", {"section": "Packed texts"}),
     of=PACKS,

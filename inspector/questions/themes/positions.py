@@ -101,6 +101,7 @@ def _order(subject: Subject) -> Measurement:
 
 ORDER = Question(
     74,
+    mixed="conditions",
     asked=Both("Is attention blind to order without positions?", "没有位置编码，注意力就不知道顺序吗？"),
     claim=Both(
         "Self-attention alone does not know the order of the tokens; the position encoding brings it in.",
@@ -120,10 +121,10 @@ ORDER = Question(
         ),
         ClaimPart(
             Both(
-                "A causal mask tells the order too: a decoder without positions is not blind.",
-                "因果掩码也能带来顺序：没有位置编码的解码器并非不知道顺序。",
+                "Without positions a decoder, with its causal mask, does not know the order either.",
+                "去掉位置编码，带因果掩码的解码器也不知道顺序。",
             ),
-            (above("causal", 0.01),),
+            (below("causal", 1e-4),),
         ),
     ),
     measure=_order,
@@ -158,8 +159,8 @@ ORDER = Question(
         "第四个看到四个。",
     ),
     refuted=Both(
-        "An encoder without positions whose states change with the order.",
-        "如果没有位置编码的编码器，状态仍随顺序改变，结论就被推翻。",
+        "An encoder without positions whose states change with the order, or a decoder whose states do not.",
+        "如果没有位置编码的编码器，状态仍随顺序改变，或者解码器的状态不随顺序改变，判断就会改变。",
     ),
     formula=r"\frac{\|f(Px) - P f(x)\|}{\|f(x)\|} = <without>",
     papers=(VASWANI_2017, HAVIV_2022),
@@ -200,6 +201,7 @@ def _formula(subject: Subject) -> Measurement:
 
 FORMULA = Question(
     75,
+    reads_text=False,
     asked=Both("Is this the formula of the sinusoidal encoding?", "这就是正弦位置编码的公式吗？"),
     claim=Both(
         "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d)).",
@@ -242,7 +244,7 @@ FORMULA = Question(
     ),
     refuted=Both(
         "A sinusoidal table that differs from the formula by more than rounding.",
-        "如果表与公式的差超过舍入误差，结论就被推翻。",
+        "如果表与公式的差超过舍入误差，判断就会改变。",
     ),
     formula=r"PE_{p,2i} = \sin\frac{p}{10000^{2i/d}}, \quad PE_{p,2i+1} = \cos\frac{p}{10000^{2i/d}}, "
     r"\quad 0 \le i < \tfrac{d}{2}: \ <off>",
@@ -274,6 +276,7 @@ def _shift(subject: Subject) -> Measurement:
 
 SHIFT = Question(
     76,
+    reads_text=False,
     asked=Both("Is PE(p + k) a linear function of PE(p)?", "PE(p + k) 能由 PE(p) 线性表示吗？"),
     claim=Both(
         "For any fixed k, PE(p + k) is a linear function of PE(p).",
@@ -290,6 +293,7 @@ SHIFT = Question(
                 "这个矩阵要由公式推出；只用一部分位置拟合出的矩阵，到其他位置就不成立。",
             ),
             (below("seen", 1e-6), above("unseen", 0.01)),
+            role="limit",
         ),
     ),
     measure=_shift,
@@ -312,7 +316,7 @@ SHIFT = Question(
     ),
     refuted=Both(
         "A position at which the rotated row misses the row k further on.",
-        "如果有某个位置，旋转后的行与 k 步之后的行不同，结论就被推翻。",
+        "如果有某个位置，旋转后的行与 k 步之后的行不同，判断就会改变。",
     ),
     formula=r"\begin{pmatrix}\sin\omega(p+k)\\ \cos\omega(p+k)\end{pmatrix} = \begin{pmatrix}\cos\omega k & "
     r"\sin\omega k\\ -\sin\omega k & \cos\omega k\end{pmatrix}\begin{pmatrix}\sin\omega p\\ \cos\omega p\end{pmatrix}"
@@ -354,6 +358,7 @@ def _kinds(subject: Subject) -> dict[str, tuple[float, float]]:
 
 PRODUCTS = Question(
     77,
+    reads_text=False,
     asked=Both(
         "Does the product of two position vectors depend on their distance alone?", "两个位置编码的点积只与距离有关吗？"
     ),
@@ -369,12 +374,14 @@ PRODUCTS = Question(
         ClaimPart(
             Both("The product does not fall steadily with the distance.", "点积并不随距离单调下降。"),
             (at_least("rises", 1),),
+            role="limit",
         ),
         ClaimPart(
             Both(
                 "Behind W_Q and W_K the product depends on the place too.", "经过 W_Q、W_K 之后，点积也与所在位置有关。"
             ),
             (above("projected", 0.01),),
+            role="limit",
         ),
     ),
     measure=_products,
@@ -402,7 +409,7 @@ PRODUCTS = Question(
     ),
     refuted=Both(
         "Two pairs of positions at one distance with different products.",
-        "如果距离相同的两对位置点积不同，结论就被推翻。",
+        "如果距离相同的两对位置点积不同，判断就会改变。",
     ),
     formula=r"PE_p \cdot PE_{p+k} = \sum_i \cos(\omega_i k), \quad \sigma_p = <spread>",
     papers=(VASWANI_2017, SU_2021),
@@ -446,6 +453,7 @@ def _longer(subject: Subject) -> Measurement:
 
 LONGER = Question(
     78,
+    reads_text=False,
     asked=Both("Can a formula for positions read texts of any length?", "用公式算的位置编码能处理任意长度吗？"),
     claim=Both(
         "A position encoding that is a formula handles sequences of any length, longer than those in training too.",
@@ -494,7 +502,7 @@ LONGER = Question(
     ),
     refuted=Both(
         "A model that reads twice its longest text at once with no more surprise than in windows.",
-        "如果模型一次读完两倍长的文本，惊异度不高于分窗口读，结论就被推翻。",
+        "如果模型一次读完两倍长的文本，惊异度不高于分窗口读，判断就会改变。",
     ),
     formula=r"-\log_2 p: \quad <beyond> \ (p \ge L), \qquad <windows> \ (p < L)",
     papers=(VASWANI_2017, PRESS_2022),
@@ -546,6 +554,7 @@ def _ends(subject: Subject) -> Measurement:
 
 ENDS = Question(
     79,
+    reads_text=False,
     asked=Both("Does a learned position table end?", "可学习的位置编码有长度上限吗？"),
     claim=Both(
         "With learned positions a model cannot read texts longer than the table that was trained.",
@@ -566,6 +575,7 @@ ENDS = Question(
                 "用公式旋转 Q、K 的模型（RoPE）不会报错。",
             ),
             (equal("read", 1),),
+            role="limit",
         ),
     ),
     measure=_ends,
@@ -600,7 +610,7 @@ ENDS = Question(
     ),
     refuted=Both(
         "A model with a learned table that reads one token more than it has rows.",
-        "如果使用可学习位置编码表的模型能多读一个 token，结论就被推翻。",
+        "如果使用可学习位置编码表的模型能多读一个 token，判断就会改变。",
     ),
     formula=r"P \in \mathbb{R}^{<rows> \times d}",
     papers=(VASWANI_2017,),
@@ -644,6 +654,7 @@ def _disturbed(subject: Subject) -> Measurement:
 
 DISTURBED = Question(
     80,
+    mixed="conditions",
     asked=Both("Does adding a position disturb the token's vector?", "位置编码直接相加，会破坏词向量吗？"),
     claim=Both(
         "No: it is only an addition, and the token's meaning stays as it was.",
@@ -700,7 +711,7 @@ DISTURBED = Question(
     ),
     refuted=Both(
         "Small embeddings that keep their direction, or scores without any part of the positions.",
-        "如果很小的嵌入也能保持方向，或者分数中没有与位置有关的部分，结论就被推翻。",
+        "如果很小的嵌入也能保持方向，或者分数中没有与位置有关的部分，判断就会改变。",
     ),
     formula=r"\cos(x, x + PE) = <bare>, \qquad \cos(\sqrt{d}\,x, \sqrt{d}\,x + PE) = <scaled>",
     papers=(VASWANI_2017, KE_2021),
@@ -739,6 +750,7 @@ def _others(subject: Subject) -> Measurement:
 
 OTHERS = Question(
     81,
+    reads_text=False,
     asked=Both("Are the other position encodings all relative?", "其他位置编码都是相对位置编码吗？"),
     claim=Both(
         "Shaw's, Transformer-XL's, T5's, RoPE and ALiBi make a score depend on the distance of two tokens, not on "
@@ -764,6 +776,7 @@ OTHERS = Question(
         ClaimPart(
             Both("With added tables a score depends on the place.", "相加式的位置编码，分数与所在位置有关。"),
             (above("absolute", 0.01),),
+            role="mechanism",
         ),
     ),
     measure=_others,
@@ -797,7 +810,7 @@ OTHERS = Question(
     ),
     refuted=Both(
         "A score of one of the five that changes when both tokens move on together.",
-        "如果两个 token 一起平移后，五种方法中某一种的分数变了，结论就被推翻。",
+        "如果两个 token 一起平移后，五种方法中某一种的分数变了，判断就会改变。",
     ),
     formula=r"(R_m q) \cdot (R_n k) = q \cdot R_{n-m} k: \ <rope>",
     papers=(SHAW_2018, SU_2021, PRESS_2022),
@@ -830,6 +843,7 @@ def _parallel(subject: Subject) -> Measurement:
 
 PARALLEL = Question(
     82,
+    reads_text=False,
     asked=Both(
         "Do positions stand in for recurrence and let all tokens be read at once?",
         "位置编码代替了循环，从而可以并行吗？",
@@ -890,7 +904,7 @@ PARALLEL = Question(
     ),
     refuted=Both(
         "Attention with positions that gives the same for shuffled inputs.",
-        "如果加了位置编码的注意力对打乱的输入给出同样的结果，结论就被推翻。",
+        "如果加了位置编码的注意力对打乱的输入给出同样的结果，判断就会改变。",
     ),
     formula=r"h_t = f(h_{t-1}, x_t): <waits>, \qquad \mathrm{softmax}(QK^\top)V: <steps>",
     papers=(VASWANI_2017,),

@@ -116,7 +116,7 @@ SCORE_SYMMETRY = Question(
     ),
     refuted=Both(
         "A head whose scores differ in the two directions although one matrix makes queries and keys.",
-        "如果某个头的 Q、K 由同一个矩阵得到，而两个方向的分数不同，结论就被推翻。",
+        "如果某个头的 Q、K 由同一个矩阵得到，而两个方向的分数不同，判断就会改变。",
     ),
     formula=_ASYMMETRY + r": \quad <tied> \;\; (W_Q = W_K), \qquad <own> \;\; (W_Q \neq W_K)",
     papers=(VASWANI_2017, KITAEV_2020),
@@ -200,7 +200,7 @@ WEIGHT_SYMMETRY = Question(
     ),
     refuted=Both(
         "Weights that are equal in both directions in every head, on a text of three tokens or more.",
-        "如果在三个以上 token 的文本上，每个头两个方向的权重都相等，结论就被推翻。",
+        "如果在三个以上 token 的文本上，每个头两个方向的权重都相等，判断就会改变。",
     ),
     formula=r"A_{ij} = \frac{e^{s_{ij}}}{\sum_k e^{s_{ik}}}, \quad A_{ji} = \frac{e^{s_{ij}}}{\sum_k e^{s_{jk}}}: \quad"
     r" \frac{\lVert A - A^\top \rVert}{\lVert A \rVert} = <tied>",
@@ -257,6 +257,7 @@ def _diagonal(subject: Subject) -> Measurement:
 
 DIAGONAL = Question(
     28,
+    mixed="conditions",
     asked=Both(
         "Does W_Q = W_K make each token attend to itself the most?",
         "W_Q = W_K 会让每个 token 最关注自己吗？",
@@ -333,7 +334,7 @@ DIAGONAL = Question(
     ),
     refuted=Both(
         "Queries of unequal length of which each still scores itself highest, or of equal length that do not.",
-        "如果长度不等的查询仍然都给自己最高分，或者长度相等的查询却不是这样，结论就被推翻。",
+        "如果长度不等的查询仍然都给自己最高分，或者长度相等的查询却不是这样，判断就会改变。",
     ),
     formula=r"q_i \cdot q_i = \lVert q_i \rVert^2, \qquad "
     r"q_i \cdot q_j = \lVert q_i \rVert \lVert q_j \rVert \cos\theta_{ij}",
@@ -344,34 +345,37 @@ DIAGONAL = Question(
 
 
 def _drawn_scores() -> dict[str, float]:
-    """Scores q . k / sqrt(d_k) of 64 random tokens with one matrix and with two, over DRAWS draws."""
+    """Scores q . k / sqrt(d_k) of 64 random tokens with one matrix and with two, of a narrow and of a single head."""
     generator = torch.Generator().manual_seed(SEED)
     among = ~torch.eye(64, dtype=torch.bool)
-    tied, apart, with_itself = [], [], []
-    for _ in range(DRAWS):
-        x = torch.randn(64, 512, generator=generator, dtype=torch.float64)
-        first, second = (torch.randn(512, 64, generator=generator, dtype=torch.float64) * 512**-0.5 for _ in range(2))
-        of_tied, of_apart = x @ first @ (x @ first).T / 8, x @ first @ (x @ second).T / 8
-        tied.append(of_tied[among])
-        apart.append(of_apart[among])
-        with_itself.append(of_tied.diagonal())
-    return {
-        "tied": float(torch.cat(tied).std()),
-        "apart": float(torch.cat(apart).std()),
-        "mean": float(torch.cat(tied).mean()),
-        "own": float(torch.cat(with_itself).mean()),
-    }
+    numbers: dict[str, float] = {}
+    for name, width in (("", 64), ("_single", 512)):
+        tied, apart, with_itself = [], [], []
+        for _ in range(DRAWS):
+            x = torch.randn(64, 512, generator=generator, dtype=torch.float64)
+            matrices = torch.randn(2, 512, width, generator=generator, dtype=torch.float64) * 512**-0.5
+            q, k = x @ matrices
+            of_tied, of_apart = q @ q.T * width**-0.5, q @ k.T * width**-0.5
+            tied.append(of_tied[among])
+            apart.append(of_apart[among])
+            with_itself.append(of_tied.diagonal())
+        numbers |= {f"tied{name}": float(torch.cat(tied).std()), f"apart{name}": float(torch.cat(apart).std())}
+        if not name:
+            numbers |= {"mean": float(torch.cat(tied).mean()), "own": float(torch.cat(with_itself).mean())}
+    return numbers
 
 
 def _off_diagonal(subject: Subject) -> Measurement:
     numbers = subject.cached(("tied scores", SEED, DRAWS), _drawn_scores)
     picture = Bars(
         (
-            Both("with another token, one matrix", "与其他 token，一个矩阵"),
-            Both("with another token, two matrices", "与其他 token，两个矩阵"),
-            Both("with itself, one matrix (mean)", "与自己，一个矩阵（均值）"),
+            Both("d_k = 64: with another token, one matrix", "d_k = 64：与其他 token，一个矩阵"),
+            Both("d_k = 64: two matrices", "d_k = 64：两个矩阵"),
+            Both("d_k = d: with another token, one matrix", "d_k = d：与其他 token，一个矩阵"),
+            Both("d_k = d: two matrices", "d_k = d：两个矩阵"),
+            Both("d_k = 64: with itself, one matrix (mean)", "d_k = 64：与自己，一个矩阵（均值）"),
         ),
-        (numbers["tied"], numbers["apart"], numbers["own"]),
+        [numbers[name] for name in ("tied", "apart", "tied_single", "apart_single", "own")],
         Both("standard deviation of scores, and mean with itself", "分数的标准差，以及与自己的分数均值"),
     )
     return Measurement(numbers, picture)
@@ -379,6 +383,8 @@ def _off_diagonal(subject: Subject) -> Measurement:
 
 OFF_DIAGONAL = Question(
     29,
+    reads_text=False,
+    mixed="conditions",
     asked=Both(
         "Does W_Q = W_K make scores between unrelated tokens high by accident?",
         "W_Q = W_K 会让不相关 token 之间的分数偶然偏高吗？",
@@ -390,10 +396,18 @@ OFF_DIAGONAL = Question(
     parts=(
         ClaimPart(
             Both(
-                "Scores with other tokens spread at least a quarter more than with two matrices.",
-                "与其他 token 的分数，离散程度比用两个矩阵时至少大四分之一。",
+                "In one of eight heads (d_k = 64, d = 512) scores with other tokens spread at least a quarter more "
+                "than with two matrices.",
+                "8 个头之一（d_k = 64，d = 512）：与其他 token 的分数，离散程度比用两个矩阵时至少大四分之一。",
             ),
             (at_least("tied", "apart", times=1.25),),
+        ),
+        ClaimPart(
+            Both(
+                "In a single head as wide as the model (d_k = d) they do.",
+                "与模型同宽的单个头（d_k = d）：也大四分之一以上。",
+            ),
+            (at_least("tied_single", "apart_single", times=1.25),),
         ),
         ClaimPart(
             Both("Their mean is above 0.", "这些分数的均值大于 0。"),
@@ -402,28 +416,52 @@ OFF_DIAGONAL = Question(
     ),
     measure=_off_diagonal,
     numbers={
-        "tied": Label(Both("deviation of scores with other tokens, one matrix", "与其他 token 分数的标准差，一个矩阵")),
+        "tied": Label(
+            Both(
+                "deviation of scores with other tokens, d_k = 64, one matrix",
+                "与其他 token 分数的标准差，d_k = 64，一个矩阵",
+            )
+        ),
         "apart": Label(
-            Both("deviation of scores with other tokens, two matrices", "与其他 token 分数的标准差，两个矩阵")
+            Both(
+                "deviation of scores with other tokens, d_k = 64, two matrices",
+                "与其他 token 分数的标准差，d_k = 64，两个矩阵",
+            )
+        ),
+        "tied_single": Label(
+            Both(
+                "deviation of scores with other tokens, d_k = d, one matrix",
+                "与其他 token 分数的标准差，d_k = d，一个矩阵",
+            )
+        ),
+        "apart_single": Label(
+            Both(
+                "deviation of scores with other tokens, d_k = d, two matrices",
+                "与其他 token 分数的标准差，d_k = d，两个矩阵",
+            )
         ),
         "mean": Label(Both("mean score with other tokens, one matrix", "与其他 token 分数的均值，一个矩阵")),
         "own": Label(Both("mean score with itself, one matrix", "与自己分数的均值，一个矩阵")),
     },
     setting=Both(
-        "Scores q · k / √d_k of 64 random tokens, entries of variance 1, d = 512, d_k = 64, seed 0, 20 draws. It is "
-        "about weights before training, so no trained model takes part.",
-        "64 个随机 token 的分数 q·k/√d_k，分量方差为 1，d = 512，d_k = 64，种子 0，抽取 20 次。"
+        "Scores q · k / √d_k of 64 random tokens, entries of variance 1, d = 512, d_k = 64 and 512, seed 0, 20 "
+        "draws. It is about weights before training, so no trained model takes part.",
+        "64 个随机 token 的分数 q·k/√d_k，分量方差为 1，d = 512，d_k = 64 和 512，种子 0，抽取 20 次。"
         "这里问的是训练之前的权重，所以不涉及训练好的模型。",
     ),
     because=Both(
         "What one matrix raises is the diagonal: a token's score with itself is ‖q‖² / √d_k, about √d_k, far above the "
-        "others, and not by accident. Between two tokens W Wᵀ is only slightly less even than W_Q W_Kᵀ.",
+        "others, and not by accident. Between two tokens the variance is 1 + (d_k + 1) / d times as large: a sixteenth "
+        "more in deviation at d_k = d / 8, and √2 times where one head is as wide as the model.",
         "共用矩阵抬高的是对角线：token 与自己的分数是 ‖q‖²/√d_k，约为 √d_k，远高于其他分数，而且不是偶然。"
-        "对两个不同的 token 来说，W Wᵀ 与 W_Q W_Kᵀ 得到的分数离散程度相差很小。",
+        ""
+        "对两个不同的 token，分数的方差是原来的 1 + (d_k + 1)/d 倍：d_k = d/8 时标准差只大约十六分之一，"
+        "单个头与模型同宽时是 √2 倍。",
     ),
     refuted=Both(
-        "Random tokens whose scores with each other are clearly larger with one matrix than with two.",
-        "如果随机 token 之间的分数在共用矩阵时明显大于用两个矩阵时，结论就被推翻。",
+        "Narrow heads whose scores with other tokens spread clearly more with one matrix, or a head as wide as the "
+        "model in which they do not.",
+        "如果窄的头共用矩阵时与其他 token 的分数明显更分散，或者与模型同宽的头并非如此，判断就会改变。",
     ),
     formula=r"\sigma(s_{ij}): \; <tied> \;(W_Q = W_K), \; <apart> \;(W_Q \neq W_K); "
     r"\qquad s_{ii} \approx \sqrt{64}: \; <own>",
@@ -510,7 +548,7 @@ SHARING = Question(
     ),
     refuted=Both(
         "A network with W_Q = W_K that stays at guessing, or a product W Wᵀ with a negative eigenvalue.",
-        "如果 W_Q = W_K 的网络一直停在随机猜测的水平，或者 W Wᵀ 有负特征值，结论就被推翻。",
+        "如果 W_Q = W_K 的网络一直停在随机猜测的水平，或者 W Wᵀ 有负特征值，判断就会改变。",
     ),
     formula=r"q_i \cdot k_j = x_i W_Q W_K^\top x_j^\top, \qquad W W^\top \succeq 0",
     papers=(KITAEV_2020,),
@@ -596,7 +634,7 @@ WITHOUT = Question(
     ),
     refuted=Both(
         "A network without projections that stays at guessing, or that learns as well as one with them.",
-        "如果没有投影的网络停在随机猜测的水平，或者学得和有投影的一样好，结论就被推翻。",
+        "如果没有投影的网络停在随机猜测的水平，或者学得和有投影的一样好，判断就会改变。",
     ),
     formula=r"\mathrm{softmax}\left(\frac{x x^\top}{\sqrt{d}}\right)_{ii}: \quad <drawn> \; (d = 512), \qquad <itself>",
     papers=(VASWANI_2017,),
@@ -675,7 +713,7 @@ ROLES = Question(
     ),
     refuted=Both(
         "A trained model whose queries, keys and values of a token point the same way.",
-        "如果训练好的模型中，同一 token 的查询、键、值指向同一方向，结论就被推翻。",
+        "如果训练好的模型中，同一 token 的查询、键、值指向同一方向，判断就会改变。",
     ),
     formula=r"3 d^2 = <square>, \qquad d\,(H d_q + K d_k + K d_v) = <held>",
     papers=(VASWANI_2017,),
@@ -750,7 +788,7 @@ KEY_IS_VALUE = Question(
     ),
     refuted=Both(
         "A Transformer whose keys are its values, vector by vector.",
-        "如果某个 Transformer 的键与值逐个向量相等，结论就被推翻。",
+        "如果某个 Transformer 的键与值逐个向量相等，判断就会改变。",
     ),
     formula=r"\frac{\lVert K - V \rVert}{\lVert K \rVert} = <value>, "
     r"\qquad \frac{\lVert K - Q \rVert}{\lVert K \rVert} = <query>",

@@ -32,7 +32,8 @@ from inspector.questions.themes.trained import RIGHT, courses_drawn, ends, last_
 from inspector.scores import theory
 from models.training.tiny.experiments import Experiment, Switches
 
-WIDE, NARROW = 1024, 4  # d_k
+WIDE, NARROW, PAPERS_WIDTH = 1024, 4, 64  # d_k
+SEEDS = 20
 _SCALED, _UNSCALED = Both("with the scale", "有缩放"), Both("without", "无缩放")
 
 
@@ -89,6 +90,7 @@ def _variance(subject: Subject) -> Measurement:
 
 VARIANCE = Question(
     16,
+    mixed="conditions",
     asked=Both("Is the variance of q · k equal to d_k?", "q·k 的方差等于 d_k 吗？"),
     claim=Both(
         "Queries and keys have mean 0 and variance 1, so q · k has mean 0 and variance d_k.",
@@ -132,7 +134,7 @@ VARIANCE = Question(
     ),
     refuted=Both(
         "Heads whose variance is d_k within 5 % on ordinary text, or random entries whose variance is not.",
-        "如果普通文本上各头的方差与 d_k 相差不到 5%，或者随机分量的方差不等于 d_k，结论就被推翻。",
+        "如果普通文本上各头的方差与 d_k 相差不到 5%，或者随机分量的方差不等于 d_k，判断就会改变。",
     ),
     formula=r"\frac{\mathrm{Var}(q \cdot k)}{d_k}: \quad <drawn> \; (x \sim \mathcal{N}(0, 1)), \qquad <median>",
     papers=(VASWANI_2017,),
@@ -174,6 +176,7 @@ def _scaled_variance(subject: Subject) -> Measurement:
 
 SCALED_VARIANCE = Question(
     17,
+    mixed="conditions",
     asked=Both("Is the variance 1 after dividing by √d_k?", "除以 √d_k 之后，方差是 1 吗？"),
     claim=Both(
         "Dividing by √d_k brings the variance of the scores from d_k back to 1, whatever the width.",
@@ -232,7 +235,7 @@ SCALED_VARIANCE = Question(
     ),
     refuted=Both(
         "A trained model all of whose heads have scores of variance 1.",
-        "如果训练好的模型中，每个头的分数方差都是 1，结论就被推翻。",
+        "如果训练好的模型中，每个头的分数方差都是 1，判断就会改变。",
     ),
     formula=r"\mathrm{Var}\left(\frac{q \cdot k}{\sqrt{d_k}}\right): \quad <drawn_least> \ldots <drawn_most>, \qquad"
     r" <smallest> \ldots <largest>",
@@ -267,6 +270,8 @@ def _saturation(subject: Subject) -> Measurement:
             "largest": float(wide["largest_median"]),
             "wide": float(wide["jacobian_median"]),
             "wide_scaled": float(wide["scaled_jacobian_median"]),
+            "mean": float(wide["jacobian_mean"]),
+            "mean_scaled": float(wide["scaled_jacobian_mean"]),
             "narrow": float(narrow["jacobian_median"]),
             "narrow_scaled": float(narrow["scaled_jacobian_median"]),
             "own": float(here["jacobian_median"]),
@@ -279,6 +284,8 @@ def _saturation(subject: Subject) -> Measurement:
 
 SATURATION = Question(
     18,
+    reads_text=False,
+    mixed="conditions",
     asked=Both(
         "Do large scores push the softmax to one-hot, where gradients vanish?",
         "点积太大会使 softmax 接近 one-hot、梯度消失吗？",
@@ -303,6 +310,13 @@ SATURATION = Question(
             (below("wide", "wide_scaled", times=0.01),),
         ),
         ClaimPart(
+            Both(
+                "On average over the rows the gradient there is less than a hundredth too.",
+                "此时各行平均的梯度也不到百分之一。",
+            ),
+            (below("mean", "mean_scaled", times=0.01),),
+        ),
+        ClaimPart(
             Both("At d_k = 4 too the scale raises the gradient.", "d_k = 4 时，缩放同样使梯度变大。"),
             (below("narrow", "narrow_scaled"),),
         ),
@@ -321,6 +335,10 @@ SATURATION = Question(
         ),
         "wide": Label(Both("‖J‖ at d_k = 1,024, without scale", "d_k = 1024 时的 ‖J‖，无缩放"), of=RANDOM),
         "wide_scaled": Label(Both("‖J‖ at d_k = 1,024, with scale", "d_k = 1024 时的 ‖J‖，有缩放"), of=RANDOM),
+        "mean": Label(Both("‖J‖ at d_k = 1,024, mean, without scale", "d_k = 1024 时的 ‖J‖，均值，无缩放"), of=RANDOM),
+        "mean_scaled": Label(
+            Both("‖J‖ at d_k = 1,024, mean, with scale", "d_k = 1024 时的 ‖J‖，均值，有缩放"), of=RANDOM
+        ),
         "narrow": Label(Both("‖J‖ at d_k = 4, without scale", "d_k = 4 时的 ‖J‖，无缩放"), of=RANDOM),
         "narrow_scaled": Label(Both("‖J‖ at d_k = 4, with scale", "d_k = 4 时的 ‖J‖，有缩放"), of=RANDOM),
         "width": Label(Both("d_k of this model", "该模型的 d_k")),
@@ -328,9 +346,9 @@ SATURATION = Question(
         "own_scaled": Label(Both("‖J‖ at this model's d_k, with scale", "该模型的 d_k 下的 ‖J‖，有缩放"), of=RANDOM),
     },
     setting=Both(
-        "Random standard normal queries and 64 keys, seed 0; medians over the rows. Of the model only the width of its "
-        "heads is taken, so that the widths can be compared with it.",
-        "随机标准正态的查询和 64 个键，种子 0；各行取中位数。模型只提供头的宽度，用来对照。",
+        "Random standard normal queries and 64 keys, seed 0; medians over the rows where nothing else is said. Of the "
+        "model only the width of its heads is taken, so that the widths can be compared with it.",
+        "随机标准正态的查询和 64 个键，种子 0；未注明的取各行中位数。模型只提供头的宽度，用来对照。",
     ),
     because=Both(
         "The paper writes “we suspect”, of large d_k. The softmax passes most gradient where two or three keys "
@@ -341,7 +359,7 @@ SATURATION = Question(
     ),
     refuted=Both(
         "Random scores of variance 1,024 whose median row still passes as much gradient as scaled ones.",
-        "如果方差为 1024 的随机分数，其中位数的一行传递的梯度与缩放后一样大，结论就被推翻。",
+        "如果方差为 1024 的随机分数，其中位数的一行传递的梯度与缩放后一样大，判断就会改变。",
     ),
     formula=r"J_{ij} = p_i(\delta_{ij} - p_j), \quad d_k = 1024:\; \lVert J \rVert = <wide> \to <wide_scaled>, \quad"
     r" d_k = 4:\; <narrow> \to <narrow_scaled>",
@@ -352,145 +370,150 @@ SATURATION = Question(
 
 
 def _explosion(subject: Subject) -> Measurement:
-    drawn = _drawn(subject)
-    wide = _at(drawn, WIDE)
-    x = drawn["width"].tolist()
+    drawn = subject.cached(("gradients drawn", SEEDS), _gradients_drawn)
+    ratios = {kind: drawn[f"gradient_{kind}"] / drawn[f"scaled_gradient_{kind}"] for kind in ("median", "mean")}
+    numbers = {"largest": float(drawn["largest_median"].xs(WIDE, level="width").min())}
+    for kind, width in (("median", PAPERS_WIDTH), ("mean", PAPERS_WIDTH), ("median", WIDE)):
+        of_width = ratios[kind].xs(width, level="width")
+        numbers |= {f"{kind}_{width}_least": float(of_width.min()), f"{kind}_{width}_most": float(of_width.max())}
+    numbers["mean_least"] = float(ratios["mean"][drawn.index.get_level_values("width") >= 32].min())
+    unscaled = drawn["gradient_mean"]
+    growth = unscaled.xs(WIDE, level="width") / unscaled.xs(128, level="width")
+    numbers |= {"growth_least": float(growth.min()), "growth_most": float(growth.max())}
+    lines = []
+    for kind, name, part in (
+        ("median", Both("typical row", "典型的一行"), "attention"),
+        ("mean", Both("mean of the rows", "各行均值"), "ffn"),
+    ):
+        by_width = ratios[kind].groupby(level="width")
+        x = [float(width) for width in by_width.groups]
+        lines += [
+            Series(Both(f"{name.en}, middle seed", f"{name.zh}，种子取中位"), x, by_width.median().tolist(), part=part),
+            Series(Both(f"{name.en}, least", f"{name.zh}，最小"), x, by_width.min().tolist(), part=part, dashed=True),
+            Series(Both(f"{name.en}, most", f"{name.zh}，最大"), x, by_width.max().tolist(), part=part, dashed=True),
+        ]
     picture = Lines(
-        (
-            Series(
-                Both("median, without the scale", "中位数，无缩放"), x, drawn["gradient_median"].tolist(), dashed=True
-            ),
-            Series(Both("median, with the scale", "中位数，有缩放"), x, drawn["scaled_gradient_median"].tolist()),
-            Series(
-                Both("mean, without the scale", "均值，无缩放"),
-                x,
-                drawn["gradient_mean"].tolist(),
-                part="ffn",
-                dashed=True,
-            ),
-            Series(Both("mean, with the scale", "均值，有缩放"), x, drawn["scaled_gradient_mean"].tolist(), part="ffn"),
-        ),
+        tuple(lines),
         x_title=Both("d_k", "d_k"),
-        y_title=Both("‖∂p/∂q‖ of a row", "一行的 ‖∂p/∂q‖"),
+        y_title=Both("‖∂p/∂q‖ without the scale / with it", "‖∂p/∂q‖：无缩放 / 有缩放"),
         log_x=True,
         log_y=True,
+        mark_y=1.0,
     )
-    return Measurement(
-        {
-            "median": float(wide["gradient_median"]),
-            "median_scaled": float(wide["scaled_gradient_median"]),
-            "mean": float(wide["gradient_mean"]),
-            "mean_scaled": float(wide["scaled_gradient_mean"]),
-        },
-        picture,
-    )
+    return Measurement(numbers, picture)
+
+
+def _gradients_drawn() -> pd.DataFrame:
+    """Random queries and 64 keys, by seed and width."""
+    widths = tuple(2**power for power in range(4, 11))
+    tables = {seed: theory.drawn(keys=64, seed=seed, widths=widths).set_index("width") for seed in range(SEEDS)}
+    return pd.concat(tables, names=["seed"])
 
 
 EXPLOSION = Question(
     19,
+    reads_text=False,
     asked=Both("Does the scale prevent exploding gradients?", "缩放是为了防止梯度爆炸吗？"),
-    claim=Both("Scores are scaled to prevent exploding gradients.", "对分数进行缩放，是为了防止梯度爆炸。"),
+    claim=Both(
+        "Without the scale the products push the softmax's outputs close to 1, and gradients explode: the scale "
+        "prevents that.",
+        "不缩放时点积过大，softmax 的输出过于集中（接近 1），梯度会爆炸；缩放就是为了防止梯度爆炸。",
+    ),
     parts=(
         ClaimPart(
             Both(
-                "Without the scale the typical row's gradient is larger, at d_k = 1,024.",
-                "d_k = 1024 且不缩放时，典型的一行梯度更大。",
+                "At d_k = 1,024 and without the scale a typical row gives one key nearly all.",
+                "d_k = 1024 且不缩放时，典型的一行几乎把全部权重给一个键。",
             ),
-            (above("median", "median_scaled"),),
+            (above("largest", 0.95),),
+        ),
+        ClaimPart(
+            Both(
+                "At the paper's width, d_k = 64, a query's gradient is larger without the scale: five times or more, "
+                "in the typical row and on average.",
+                "在原论文的宽度 d_k = 64 下，不缩放时对查询的梯度更大：典型的一行和各行平均都在五倍以上。",
+            ),
+            (above("median_64_least", 5), above("mean_64_least", 5)),
+        ),
+        ClaimPart(
+            Both(
+                "On average over the rows it is five times as large at every width from 32 to 1,024.",
+                "d_k 从 32 到 1024，各行平均的梯度都在五倍以上。",
+            ),
+            (above("mean_least", 5),),
+        ),
+        ClaimPart(
+            Both(
+                "It explodes: from d_k = 128 to 1,024 it grows twofold or more, as the factor √d_k would have it.",
+                "梯度会爆炸：d_k 从 128 到 1024，梯度至少变为两倍，因子 √d_k 就会如此。",
+            ),
+            (above("growth_least", 2),),
+        ),
+        ClaimPart(
+            Both(
+                "In the typical row it vanishes at d_k = 1,024: it is less than half of that with the scale.",
+                "d_k = 1024 时，典型的一行梯度反而消失：不到有缩放时的一半。",
+            ),
+            (below("median_1024_most", 0.5),),
+            role="limit",
         ),
     ),
     measure=_explosion,
     numbers={
-        "median": Label(Both("‖∂p/∂q‖, median row, without scale", "‖∂p/∂q‖，中位数，无缩放")),
-        "median_scaled": Label(Both("‖∂p/∂q‖, median row, with scale", "‖∂p/∂q‖，中位数，有缩放")),
-        "mean": Label(Both("‖∂p/∂q‖, mean of rows, without scale", "‖∂p/∂q‖，均值，无缩放")),
-        "mean_scaled": Label(Both("‖∂p/∂q‖, mean of rows, with scale", "‖∂p/∂q‖，均值，有缩放")),
+        "largest": Label(
+            Both(
+                "largest weight of the median row at d_k = 1,024, least of the seeds",
+                "d_k = 1024 时中位行的最大权重，各种子最小值",
+            )
+        ),
+        "median_64_least": Label(
+            Both("d_k = 64, typical row, least of the seeds", "d_k = 64，典型的一行，各种子最小值"), "×"
+        ),
+        "median_64_most": Label(Both("d_k = 64, typical row, most", "d_k = 64，典型的一行，最大值"), "×"),
+        "mean_64_least": Label(Both("d_k = 64, mean of the rows, least", "d_k = 64，各行均值，最小值"), "×"),
+        "mean_64_most": Label(Both("d_k = 64, mean of the rows, most", "d_k = 64，各行均值，最大值"), "×"),
+        "mean_least": Label(
+            Both(
+                "mean of the rows, least of all widths from 32 on and seeds",
+                "各行均值，d_k ≥ 32 的各宽度、各种子最小值",
+            ),
+            "×",
+        ),
+        "median_1024_least": Label(Both("d_k = 1,024, typical row, least", "d_k = 1024，典型的一行，最小值"), "×"),
+        "median_1024_most": Label(Both("d_k = 1,024, typical row, most", "d_k = 1024，典型的一行，最大值"), "×"),
+        "growth_least": Label(
+            Both(
+                "mean gradient without the scale, d_k = 1,024 over 128, least",
+                "无缩放的平均梯度，d_k = 1024 与 128 之比，最小值",
+            ),
+            "×",
+        ),
+        "growth_most": Label(Both("the same, most", "同上，最大值"), "×"),
     },
     setting=Both(
-        "Random standard normal queries and 64 keys, d_k = 1,024, seed 0. The claim is about widths, so no loaded "
-        "model takes part.",
-        "随机标准正态的查询和 64 个键，d_k = 1024，种子 0。这个说法与宽度有关，所以不涉及加载的模型。",
+        "‖∂p/∂q‖ without the scale over that with it. Random standard normal queries and 64 keys at each width, 20 "
+        "seeds; the verdict takes what every seed says. The claim is about widths, so no loaded model takes part.",
+        "不缩放与缩放时 ‖∂p/∂q‖ 之比。每个宽度取随机标准正态的查询和 64 个键，20 个种子；只有各种子一致时才算数。"
+        "这个说法与宽度有关，所以不涉及加载的模型。",
     ),
     because=Both(
-        "The paper names the opposite: extremely small gradients. There is a grain of truth: without the scale a "
-        "query's gradient carries a factor √d_k, so the few rows that are not saturated spike. That is why mean and "
-        "median tell two stories.",
-        "原论文说的恰恰相反：梯度极小。但也有一点道理：不缩放时，对查询的梯度多一个因子 √d_k，"
-        "少数没有饱和的行梯度会很大。所以均值和中位数说的是两回事。",
+        "Without the scale a query's gradient carries a factor √d_k, but the softmax saturates, which takes it away "
+        "again: in most rows more and more as d_k grows, until nothing is left, while the few rows in which two keys "
+        "still compete keep their spikes. A step sums over rows, so the mean is nearer to what an optimiser sees. The "
+        "paper names the other side, extremely small gradients.",
+        "不缩放时，对查询的梯度多一个因子 √d_k，但 softmax 饱和又把它抵消：d_k 越大，多数行被抵消得越多，直到几乎为零；"
+        "少数仍有两个键竞争的行则保持很大的梯度。一步更新对各行求和，所以均值更接近优化器看到的。原论文说的是另一面：梯度极小。",
     ),
     refuted=Both(
-        "A median gradient without the scale that is larger than with it, at large d_k.",
-        "如果 d_k 很大时，不缩放的梯度中位数大于缩放后的，结论就被推翻。",
+        "A mean gradient without the scale that goes on growing with √d_k, or seeds in which it is not larger at "
+        "d_k = 64.",
+        "如果不缩放的平均梯度随 √d_k 一直增长，或者有种子在 d_k = 64 时梯度并不更大，判断就会改变。",
     ),
-    formula=r"\frac{\partial p}{\partial q} = s\,J K: \quad \mathrm{med} = <median> \; (s = 1), \;\;"
-    r" <median_scaled> \; (s = 1/\sqrt{d_k}); \quad \mathrm{mean} = <mean>, \; <mean_scaled>",
+    formula=r"\frac{\partial p}{\partial q} = s\,J K, \quad s = 1 \;\text{over}\; s = \tfrac{1}{\sqrt{d_k}}: \quad "
+    r"<median_64_least> \ldots <median_64_most> \; (d_k = 64), \quad "
+    r"<median_1024_least> \ldots <median_1024_most> \; (d_k = 1024)",
     papers=(VASWANI_2017,),
     see=PageLink("scores", {"section": "Theory"}),
-)
-
-
-def _outputs(subject: Subject) -> Measurement:
-    heads = _heads(subject)
-    weight = max(
-        float(subject.trace.attention(layer=site.layer, stream=site.stream, call=site.call).max())
-        for site in subject.trace.sites
-    )
-    drawn = _at(_drawn(subject), WIDE)
-    return Measurement(
-        {
-            "weight": weight,
-            "drawn": float(drawn["largest_median"]),
-            "score": float(heads["high"].max()),
-        },
-        Bars(
-            (
-                Both("largest weight of this model", "该模型的最大权重"),
-                Both("largest weight, d_k = 1,024, no scale", "最大权重，d_k = 1024，无缩放"),
-                Both("largest score of this model", "该模型的最大分数"),
-            ),
-            [weight, float(drawn["largest_median"]), float(heads["high"].max())],
-            Both("value", "数值"),
-            mark=1.0,
-        ),
-    )
-
-
-OUTPUTS = Question(
-    20,
-    asked=Both("Are the softmax's outputs too large without the scale?", "不缩放时，softmax 的输出会太大吗？"),
-    claim=Both(
-        "Products of vectors can be very large, so the softmax's outputs become too large.",
-        "向量的点积值可能非常大，导致 softmax 输出太大。",
-    ),
-    parts=(
-        ClaimPart(Both("An output of the softmax exceeds 1.", "softmax 的输出超过 1。"), (above("weight", 1.000001),)),
-        ClaimPart(
-            Both("Without the scale, at d_k = 1,024, one does.", "d_k = 1024 且不缩放时，输出超过 1。"),
-            (above("drawn", 1.000001),),
-        ),
-    ),
-    measure=_outputs,
-    numbers={
-        "weight": Label(Both("largest weight of this model", "该模型的最大权重")),
-        "drawn": Label(
-            Both("largest weight of a row, d_k = 1,024, without scale", "一行的最大权重，d_k = 1024，无缩放"), of=RANDOM
-        ),
-        "score": Label(Both("largest score of this model, before the softmax", "该模型 softmax 之前的最大分数")),
-    },
-    setting=Both(
-        "All weights of all heads on this text; and random standard normal queries and 64 keys, seed 0, median row.",
-        "该文本上所有头的所有权重；以及随机标准正态的查询和 64 个键，种子 0，各行取中位数。",
-    ),
-    because=Both(
-        "What is large are the softmax's inputs. Its outputs are shares of 1: one of them close to 1 means the others "
-        "are close to 0, and that is the trouble.",
-        "大的是 softmax 的输入。输出是总和为 1 的份额：一个接近 1，其他就接近 0，这才是问题所在。",
-    ),
-    refuted=Both("A weight above 1.", "如果有权重大于 1，结论就被推翻。"),
-    formula=r"p_i = \frac{e^{s_i}}{\sum_j e^{s_j}} \leq 1: \quad \max p = <weight>, \qquad \max s = <score>",
-    papers=(VASWANI_2017,),
-    see=PageLink("scores", {"section": "This head"}),
-    of=SEES_QUERIES,
 )
 
 
@@ -523,8 +546,8 @@ def _example(subject: Subject) -> Measurement:
             "weight": few.weight,
             "more_keys": many.weight,
             "drawn": few.drawn_largest,
-            "slope": few.slope,
-            "even": few.uniform_slope,
+            "jacobian": few.jacobian,
+            "even": few.uniform_jacobian,
         },
         picture,
     )
@@ -532,6 +555,7 @@ def _example(subject: Subject) -> Measurement:
 
 EXAMPLE = Question(
     21,
+    reads_text=False,
     asked=Both(
         "At d_k = 64, does one key take 0.98 of the weight without the scale?",
         "d_k = 64 且不缩放时，一个键会占去 0.98 的权重吗？",
@@ -554,8 +578,11 @@ EXAMPLE = Question(
             (around("drawn", 0.98, within=0.02),),
         ),
         ClaimPart(
-            Both("The slope p(1 − p) there is less than in an even row.", "此处的斜率 p(1 − p) 小于均匀的一行。"),
-            (below("slope", "even"),),
+            Both(
+                "The gradient ‖J‖ there is smaller than in an even row.",
+                "此处的梯度 ‖J‖ 小于均匀的一行。",
+            ),
+            (below("jacobian", "even"),),
         ),
     ),
     measure=_example,
@@ -563,8 +590,8 @@ EXAMPLE = Question(
         "weight": Label(Both("e⁸ / (e⁸ + 63): 64 keys", "e⁸/(e⁸ + 63)：64 个键")),
         "more_keys": Label(Both("e⁸ / (e⁸ + 511): 512 keys", "e⁸/(e⁸ + 511)：512 个键")),
         "drawn": Label(Both("largest weight, 64 scores drawn from N(0, 64)", "最大权重，64 个分数取自 N(0, 64)")),
-        "slope": Label(Both("p(1 − p) of the 0.98", "0.98 处的 p(1 − p)")),
-        "even": Label(Both("p(1 − p) of an even row, p = 1/64", "均匀一行的 p(1 − p)，p = 1/64")),
+        "jacobian": Label(Both("‖J‖ of the row with 0.98", "最大权重为 0.98 的一行的 ‖J‖")),
+        "even": Label(Both("‖J‖ of an even row, p = 1/64", "均匀一行的 ‖J‖，p = 1/64")),
     },
     setting=Both(
         "The formula itself, and 4,096 rows of random scores, seed 0. No loaded model takes part.",
@@ -579,10 +606,10 @@ EXAMPLE = Question(
     ),
     refuted=Both(
         "A weight that depends on d_k alone and not on the number of keys.",
-        "如果这个权重只与 d_k 有关，而与键的个数无关，结论就被推翻。",
+        "如果这个权重只与 d_k 有关，而与键的个数无关，判断就会改变。",
     ),
     formula=r"\frac{e^8}{e^8 + n - 1}: \quad <weight> \; (n = 64), \quad <more_keys> \; (n = 512), \qquad"
-    r" p(1-p) = <slope>",
+    r" \lVert J \rVert = <jacobian> \; (p = 1/64:\; <even>)",
     papers=(),
     see=PageLink("scores", {"section": "Theory"}),
 )
@@ -622,6 +649,7 @@ def _sigmas(subject: Subject) -> Measurement:
 
 SIGMAS = Question(
     22,
+    reads_text=False,
     asked=Both(
         "At d_k = 100, do products reach ± 10 standard deviations?", "d_k = 100 时，点积会达到 ±10 个标准差吗？"
     ),
@@ -657,7 +685,7 @@ SIGMAS = Question(
     ),
     refuted=Both(
         "A product of 10 that lies ten deviations out, or a sample with one that far.",
-        "如果点积 10 偏离十个标准差，或者样本中有偏离那么远的点积，结论就被推翻。",
+        "如果点积 10 偏离十个标准差，或者样本中有偏离那么远的点积，判断就会改变。",
     ),
     formula=r"\sigma = \sqrt{d_k} = <deviation>, \qquad \frac{10}{\sigma} = <of_ten>, \qquad P(|z| \geq 10) = <chance>",
     papers=(),
@@ -693,13 +721,30 @@ def _normal(subject: Subject) -> Measurement:
             "wide": float(_at(drawn, WIDE)["excess"]),
             "narrow": float(_at(drawn, NARROW)["excess"]),
             "model": float(np.nanmedian(np.abs(tails))),
+            "chance": _tails_by_chance(subject, heads),
         },
         picture,
     )
 
 
+def _tails_by_chance(subject: Subject, heads: pd.DataFrame) -> float:
+    """Draw as many heads of normal q and k, on as many tokens, 20 times: the largest median |excess kurtosis|."""
+    tokens, width = len(subject.trace.tokens), int(heads["d_k"].iloc[0])
+    seen = np.tri(tokens, dtype=bool) if subject.loaded.shape == "decoder" else np.ones((tokens, tokens), dtype=bool)
+    generator = np.random.default_rng(0)
+    medians = []
+    for _ in range(20):
+        q, k = generator.standard_normal((2, len(heads), tokens, width), dtype=np.float32)
+        dots = (q @ k.mT)[:, seen].astype(np.float64)
+        apart = dots - dots.mean(axis=-1, keepdims=True)
+        excess = (apart**4).mean(axis=-1) / np.square((apart**2).mean(axis=-1)) - 3
+        medians.append(float(np.median(np.abs(excess))))
+    return max(medians)
+
+
 NORMAL = Question(
     23,
+    mixed="conditions",
     asked=Both("Is q · k normally distributed, by the central limit theorem?", "由中心极限定理，q·k 服从正态分布吗？"),
     claim=Both(
         "q · k is a sum of d_k products, so it is about N(0, d_k).",
@@ -715,8 +760,12 @@ NORMAL = Question(
             (around("narrow", 0, within=0.15),),
         ),
         ClaimPart(
-            Both("In the heads of this model they are too.", "在该模型的各个头中也相同。"),
-            (at_most("model", 0.15),),
+            Both(
+                "In the heads of this model they are as near to it as those of random queries and keys of the same "
+                "d_k, on as many tokens.",
+                "该模型各头的尾部，与 d_k 相同、token 数相同的随机查询和键一样接近正态。",
+            ),
+            (at_most("model", "chance"),),
         ),
     ),
     measure=_normal,
@@ -724,6 +773,13 @@ NORMAL = Question(
         "wide": Label(Both("excess kurtosis at d_k = 1,024", "d_k = 1024 时的超额峰度"), of=RANDOM),
         "narrow": Label(Both("excess kurtosis at d_k = 4", "d_k = 4 时的超额峰度"), of=RANDOM),
         "model": Label(Both("|excess kurtosis| in this model, median of heads", "该模型的 |超额峰度|，各头中位数")),
+        "chance": Label(
+            Both(
+                "|excess kurtosis|, median of as many random heads, largest of 20 draws",
+                "|超额峰度|，同样多的随机头的中位数，20 次抽取中最大",
+            ),
+            of=RANDOM,
+        ),
     },
     setting=Both(
         "Random: products of 65,536 pairs of standard normal vectors, seed 0. Model: q · k of each head on this "
@@ -738,7 +794,7 @@ NORMAL = Question(
     ),
     refuted=Both(
         "Products at d_k = 4 without heavy tails, or at 1,024 with them.",
-        "如果 d_k = 4 时尾部不重，或者 d_k = 1024 时尾部很重，结论就被推翻。",
+        "如果 d_k = 4 时尾部不重，或者 d_k = 1024 时尾部很重，判断就会改变。",
     ),
     formula=r"\kappa - 3 = \frac{6}{d_k}: \quad <narrow> \; (d_k = 4), \qquad <wide> \; (d_k = 1024)",
     papers=(VASWANI_2017,),
@@ -839,7 +895,7 @@ JACOBIAN = Question(
     ),
     refuted=Both(
         "A saturated row whose values receive no gradient either.",
-        "如果饱和的一行连 V 也得不到梯度，结论就被推翻。",
+        "如果饱和的一行连 V 也得不到梯度，判断就会改变。",
     ),
     formula=r"\frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j): \quad \max |\Delta| = <difference>",
     papers=(VASWANI_2017,),
@@ -943,7 +999,7 @@ LEARNED = Question(
     ),
     refuted=Both(
         "Networks of large d_k that learn as fast without the scale, over several seeds.",
-        "如果 d_k 很大的网络不缩放也学得一样快，而且多个种子都如此，结论就被推翻。",
+        "如果 d_k 很大的网络不缩放也学得一样快，而且多个种子都如此，判断就会改变。",
     ),
     formula=r"d_k = 48: \; <wide> < <wide_unscaled>\,?, \qquad d_k = 6: \; <narrow> < <narrow_unscaled>\,?",
     papers=(VASWANI_2017, BRITZ_2017),
@@ -991,7 +1047,6 @@ THEME = Theme(
         SCALED_VARIANCE,
         SATURATION,
         EXPLOSION,
-        OUTPUTS,
         EXAMPLE,
         SIGMAS,
         NORMAL,

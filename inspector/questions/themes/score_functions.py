@@ -107,7 +107,7 @@ FORMULA = Question(
         "他们要解决的是用一个定长向量表示整句的瓶颈。",
     ),
     refuted=Both(
-        "Weights of the two ways that differ by more than rounding.", "如果两种写法的权重差超过舍入误差，结论就被推翻。"
+        "Weights of the two ways that differ by more than rounding.", "如果两种写法的权重差超过舍入误差，判断就会改变。"
     ),
     formula=r"W \begin{bmatrix} q \\ k \end{bmatrix} = W_q q + W_k k, \qquad \max |\Delta p| = <naive>",
     papers=(BAHDANAU_2015,),
@@ -144,6 +144,7 @@ def _cost_whole(subject: Subject, watch: Watch) -> Measurement:
 
 COST = Question(
     35,
+    reads_text=False,
     asked=Both("Does additive attention cost O(n² d²)?", "加性注意力的复杂度是 O(n² d²) 吗？"),
     claim=Both(
         "Additive attention costs O(n² d²), d times as much as the dot product.",
@@ -183,7 +184,7 @@ COST = Question(
         "W[q; k] = W_q q + W_k k，每个 token 只需乘一次：O(nd² + n²d)。只有逐对乘 W 的写法才是 n²d²。剩下的代价是 "
         "n²d 大小的张量和它的 tanh，在硬件上较慢。",
     ),
-    refuted=Both("A count in which additive scores need W for every pair.", "如果加性打分必须逐对乘 W，结论就被推翻。"),
+    refuted=Both("A count in which additive scores need W for every pair.", "如果加性打分必须逐对乘 W，判断就会改变。"),
     formula=r"\frac{4 n d^2 + 2 n^2 d}{2 n^2 d} = <factorised>, \qquad \frac{4 n^2 d^2 + 2 n^2 d}{2 n^2 d} = <naive>",
     papers=(BAHDANAU_2015, VASWANI_2017),
     see=PageLink("scores", {"section": "Score functions"}),
@@ -252,7 +253,7 @@ CODE = Question(
         "一行的分数都加同一常数，softmax 中会约掉。代码作为公式没有错；有的资料用 Python 循环、缺少掩码，"
         "那是速度与用法上的问题。",
     ),
-    refuted=Both("Weights that differ by more than rounding.", "如果权重之差超过舍入误差，结论就被推翻。"),
+    refuted=Both("Weights that differ by more than rounding.", "如果权重之差超过舍入误差，判断就会改变。"),
     formula=r"\mathrm{softmax}(s + 5) = \mathrm{softmax}(s): \quad \max |\Delta p| = <shifted>",
     papers=(BAHDANAU_2015,),
     see=PageLink("scores", {"section": "Score functions"}),
@@ -303,7 +304,7 @@ LINEAR = Question(
         "the softmax after it is not linear at all.",
         "k 固定时 q·k 对 q 线性，q 固定时对 k 线性，即双线性；合起来是乘积，其后的 softmax 更不是线性的。",
     ),
-    refuted=Both("A dot product that only doubles when both sides do.", "如果 q、k 都加倍而点积只加倍，结论就被推翻。"),
+    refuted=Both("A dot product that only doubles when both sides do.", "如果 q、k 都加倍而点积只加倍，判断就会改变。"),
     formula=r"(2q) \cdot (2k) = <pair> \; q \cdot k",
     papers=(VASWANI_2017,),
     see=PageLink("scores", {"section": "Score functions"}),
@@ -326,6 +327,7 @@ def _parameters(subject: Subject) -> Measurement:
 
 PARAMETERS = Question(
     38,
+    reads_text=False,
     asked=Both(
         "Does additive attention have more parameters, and no dense matrices?",
         "加性注意力参数更多，而且不是密集矩阵运算吗？",
@@ -359,7 +361,7 @@ PARAMETERS = Question(
     ),
     refuted=Both(
         "An additive score without parameters or without matrix products.",
-        "如果加性打分没有参数或没有矩阵乘法，结论就被推翻。",
+        "如果加性打分没有参数或没有矩阵乘法，判断就会改变。",
     ),
     formula=r"2 d^2 + 2 d + 1 = <additive>",
     papers=(BAHDANAU_2015,),
@@ -386,6 +388,7 @@ def _spread(subject: Subject) -> Measurement:
 
 FOUND = Question(
     39,
+    reads_text=False,
     asked=Both(
         "Did the Transformer paper find dot products better than additive scores?",
         "Transformer 的论文发现点积优于加性吗？",
@@ -421,7 +424,7 @@ FOUND = Question(
     ),
     refuted=Both(
         "Unscaled random dot products whose weights stay even at d_k = 1,024.",
-        "如果 d_k = 1024 时不缩放的随机点积权重仍然均匀，结论就被推翻。",
+        "如果 d_k = 1024 时不缩放的随机点积权重仍然均匀，判断就会改变。",
     ),
     formula=r"\max p: \quad <dot> \;(q \cdot k),"
     r" \quad <scaled> \;(q \cdot k / \sqrt{d_k}), \quad <additive> \;(v^T \tanh)",
@@ -458,6 +461,7 @@ def _small_whole(subject: Subject, watch: Watch) -> Measurement:
 
 SMALL = Question(
     40,
+    reads_text=False,
     asked=Both("Is additive attention useful for small models and alignment?", "加性注意力适合小模型和对齐任务吗？"),
     claim=Both(
         "Additive attention is a good choice for small models and for alignment.", "加性注意力适合小模型和对齐任务。"
@@ -501,7 +505,7 @@ SMALL = Question(
     ),
     refuted=Both(
         "Small sizes at which it costs many times a dot product.",
-        "如果规模小时它的代价也是点积的许多倍，结论就被推翻。",
+        "如果规模小时它的代价也是点积的许多倍，判断就会改变。",
     ),
     formula=r"\frac{C_{\tanh}}{C_{\cdot}} = <flops>, \qquad 2 d^2 + 2 d = <parameters>",
     papers=(BAHDANAU_2015,),

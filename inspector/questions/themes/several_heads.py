@@ -215,7 +215,7 @@ DIFFERENT = Question(
     ),
     refuted=Both(
         "A model in which all heads attend alike, or in which every head has a pattern with a name.",
-        "如果某个模型的所有头看的都一样，或者每个头的模式都说得出名字，结论就被推翻。",
+        "如果某个模型的所有头看的都一样，或者每个头的模式都说得出名字，判断就会改变。",
     ),
     formula=r"\mathrm{JS}(A^{(a)}, A^{(b)}): \quad <apart> \;(\varnothing), \qquad <nearest> \;(\min)",
     papers=(VASWANI_2017, CLARK_2019, VOITA_2019),
@@ -287,7 +287,7 @@ NEEDED = Question(
     ),
     refuted=Both(
         "A trained model in which most single heads move the output when they are left out.",
-        "如果在训练好的模型中，去掉大多数单个头都会使输出明显变化，结论就被推翻。",
+        "如果在训练好的模型中，去掉大多数单个头都会使输出明显变化，判断就会改变。",
     ),
     formula=r"1 - \cos(h, h_{\xi_i = 0}): \quad <median> \;(50\,\%), \qquad <largest> \;(\max)",
     papers=(MICHEL_2019, VOITA_2019),
@@ -409,7 +409,7 @@ ENSEMBLE = Question(
     refuted=Both(
         "Heads that write nearly the same vector; or trainings from many seeds that end alike with several heads and "
         "apart with one.",
-        "如果各个头写入的向量几乎相同，或者多个种子的训练在多头时结果一致、单头时差别很大，结论就被推翻。",
+        "如果各个头写入的向量几乎相同，或者多个种子的训练在多头时结果一致、单头时差别很大，判断就会改变。",
     ),
     formula=r"\cos(h_a W_O^{(a)}, h_b W_O^{(b)}) = <alike>, \qquad <one> \;(1), \; <layer> \;(H)",
     papers=(VASWANI_2017, MICHEL_2019),
@@ -528,6 +528,7 @@ def _widths(subject: Subject) -> Measurement:
 
 WIDTHS = Question(
     44,
+    reads_text=False,
     asked=Both("How wide is a head with h = 8 and d = 512?", "h = 8、d = 512 时，每个头有多宽？"),
     claim=Both("d_k = d_v = d / h = 64.", "d_k = d_v = d/h = 64。"),
     parts=(
@@ -552,7 +553,7 @@ WIDTHS = Question(
         "这是一种选择，为的是让多头的开销与一个全宽的头相同。T5-11B 的 h·d_k 是 d 的 16 倍，也没有问题，因为 W_O "
         "会映射回 d。",
     ),
-    refuted=Both("A count of a head's numbers other than d / h.", "如果数出来的头宽度不是 d/h，结论就被推翻。"),
+    refuted=Both("A count of a head's numbers other than d / h.", "如果数出来的头宽度不是 d/h，判断就会改变。"),
     formula=r"d_k = \frac{512}{8} = <paper>, \qquad h\, d_k = <joined>, \; d = <width>",
     papers=(VASWANI_2017,),
     see=PageLink("costs", {"section": "Heads"}),
@@ -590,6 +591,7 @@ def _same_cost(subject: Subject) -> Measurement:
 
 SAME_COST = Question(
     45,
+    reads_text=False,
     asked=Both("Why are heads made narrower?", "多头为什么要降维？"),
     claim=Both(
         "To keep the cost: h heads of width d / h cost what one head of width d costs.",
@@ -627,7 +629,7 @@ SAME_COST = Question(
     ),
     refuted=Both(
         "A count of multiplications that grows with h while h · d_k stays d.",
-        "如果在 h·d_k = d 不变时乘法次数随 h 增长，结论就被推翻。",
+        "如果在 h·d_k = d 不变时乘法次数随 h 增长，判断就会改变。",
     ),
     formula=r"8 n d^2 + 4 n^2 d = <eight>, \qquad h = 8, d_k = d: \; <full>",
     papers=(VASWANI_2017,),
@@ -670,6 +672,7 @@ def _orders(subject: Subject) -> Measurement:
 
 ORDERS = Question(
     46,
+    reads_text=False,
     asked=Both(
         "Is it O(d²) for one head, O(h d²) for h, and O(h d'²) after the reduction?",
         "单头是 O(d²)、h 个头是 O(h d²)、降维后是 O(h d'²) 吗？",
@@ -714,7 +717,7 @@ ORDERS = Question(
     ),
     refuted=Both(
         "A count of scores and mix that does not change with n, or that grows with d².",
-        "如果分数与加权求和的乘法次数不随 n 变化，或者随 d² 增长，结论就被推翻。",
+        "如果分数与加权求和的乘法次数不随 n 变化，或者随 d² 增长，判断就会改变。",
     ),
     formula=r"4 n^{a} d^{b}: \quad a = <by_length>, \; b = <by_width>",
     papers=(VASWANI_2017,),
@@ -769,8 +772,8 @@ AS_COSTLY = Question(
     47,
     asked=Both("Does multi-head attention cost more than a single head?", "多头注意力比单头更费计算吗？"),
     claim=Both(
-        "Some say that it costs the same, others that more heads add cost.",
-        "有人说多头与单头的计算量相同，也有人说头越多计算量越大。",
+        "It costs the same as a single head of the same total width.",
+        "多头与总宽度相同的单头，计算量相同。",
     ),
     parts=(
         ClaimPart(
@@ -783,10 +786,6 @@ AS_COSTLY = Question(
         ClaimPart(
             Both("The softmax does too.", "softmax 也相同。"),
             (equal("softmax_several", "softmax_single"),),
-        ),
-        ClaimPart(
-            Both("More heads make the matrix products dearer.", "头越多，矩阵乘法的开销越大。"),
-            (above("several", "single"),),
         ),
     ),
     measure=_as_costly,
@@ -804,15 +803,15 @@ AS_COSTLY = Question(
         "公式计数，不含偏置；softmax 每格计 5 FLOPs。",
     ),
     because=Both(
-        "Each is right about something else. The products are the same, but each head has a map of n² cells of its "
-        "own, so the softmax has h n² to do. These cells have to be written and read, which shows on the clock and "
-        "not in FLOPs.",
-        "两种说法说的不是一回事。矩阵乘法量相同；但每个头有自己的 n² 个格子，softmax 要算 h n² 个。这些格子要写入、"
-        "读出内存，计时看得出来，FLOPs 看不出来。",
+        "Others say that more heads add cost, and each is right about something else. The products are the same, but "
+        "each head has a map of n² cells of its own, so the softmax has h n² to do. These cells have to be written and "
+        "read, which shows on the clock and not in FLOPs.",
+        "也有人说头越多计算量越大，两种说法说的不是一回事。矩阵乘法量相同；但每个头有自己的 n² 个格子，"
+        "softmax 要算 h n² 个。这些格子要写入、读出内存，计时看得出来，FLOPs 看不出来。",
     ),
     refuted=Both(
         "Matrix products that grow with h, or a softmax that does not.",
-        "如果矩阵乘法量随 h 增长，或者 softmax 的量不随 h 增长，结论就被推翻。",
+        "如果矩阵乘法量随 h 增长，或者 softmax 的量不随 h 增长，判断就会改变。",
     ),
     formula=r"8 n d^2 + 4 n^2 d = <several>, \qquad 5 h n^2 = <softmax_several>, \; 5 n^2 = <softmax_single>",
     papers=(VASWANI_2017,),
@@ -871,6 +870,7 @@ def _reduction(subject: Subject) -> Measurement:
 
 REDUCTION = Question(
     48,
+    reads_text=False,
     asked=Both("Are heads concatenated and then reduced to d?", "多头是先拼接、再降维到 d 吗？"),
     claim=Both(
         "The heads are concatenated to h · d, and W_O reduces that to d.",
@@ -899,7 +899,7 @@ REDUCTION = Question(
     ),
     refuted=Both(
         "A standard Transformer whose heads side by side are wider than d.",
-        "如果标准 Transformer 各头拼接后比 d 更宽，结论就被推翻。",
+        "如果标准 Transformer 各头拼接后比 d 更宽，判断就会改变。",
     ),
     formula=r"h \, d_v = <joined>, \qquad d = <width>",
     papers=(VASWANI_2017,),
@@ -983,7 +983,7 @@ MERGE = Question(
     ),
     refuted=Both(
         "A product with W_O that differs from the sum of its parts.",
-        "如果拼接乘 W_O 的结果不等于各部分之和，结论就被推翻。",
+        "如果拼接乘 W_O 的结果不等于各部分之和，判断就会改变。",
     ),
     formula=r"\lVert [h_1 \cdots h_H]\, W_O - \textstyle\sum_i h_i W_O^{(i)} \rVert = <difference>",
     papers=(VASWANI_2017,),
@@ -1076,7 +1076,7 @@ AT_ONCE = Question(
     ),
     refuted=Both(
         "A head whose weights differ when the other heads are computed beside it.",
-        "如果某个头与其他头一起算时权重不同，结论就被推翻。",
+        "如果某个头与其他头一起算时权重不同，判断就会改变。",
     ),
     formula=r"\mathrm{rank}(Q K^\top) = <rank> \le d_k = <width>",
     papers=(VASWANI_2017, BHOJANAPALLI_2020),

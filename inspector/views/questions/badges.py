@@ -11,7 +11,8 @@ Colour = Literal["green", "red", "orange", "gray"]
 LOOKS: dict[str, tuple[str, Colour]] = {
     "true": (":material/check_circle:", "green"),
     "false": (":material/cancel:", "red"),
-    "depends": (":material/alt_route:", "orange"),
+    "partly": (":material/contrast:", "orange"),
+    "conditions": (":material/alt_route:", "orange"),
     "failed": (":material/error:", "gray"),
 }
 

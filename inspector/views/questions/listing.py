@@ -7,7 +7,7 @@ from types import ModuleType
 
 import streamlit as st
 
-from inspector.questions.index import QUESTIONS, THEMES
+from inspector.questions.index import MERGED, QUESTIONS, THEMES
 from inspector.questions.record.both import Language
 from inspector.questions.record.question import Question
 from inspector.text import plain
@@ -111,7 +111,7 @@ def _fits(question: Question, theme: object, typed: str) -> bool:
     """Return True if a question has each word that was typed, in one of the languages, or is of that number."""
     wanted = typed.casefold().split()
     if len(wanted) == 1 and wanted[0].isdecimal():
-        return question.number == int(wanted[0])
+        return question.number == MERGED.get(int(wanted[0]), int(wanted[0]))
     texts = [question.asked, question.claim, *(part.statement for part in question.parts), theme]
     text = " ".join(f"{one.en} {one.zh}" for one in texts).casefold()  # type: ignore[attr-defined]
     text += " ".join(spoken for sign, spoken in _SPOKEN.items() if sign in text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import get_args
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +13,7 @@ from inspector.questions.filled import by_measured, filled, lines_of, needed, sh
 from inspector.questions.index import BY_NUMBER, FIRST
 from inspector.questions.record.both import Language
 from inspector.questions.record.picture import Heatmap, Picture
-from inspector.questions.record.question import ClaimPart, Question, Verdict
+from inspector.questions.record.question import ClaimPart, Question, held_claims
 from inspector.questions.record.subject import MOST_TOKENS
 from inspector.sections.registry import PAGES
 from inspector.text import plain
@@ -25,7 +24,8 @@ from inspector.views.questions.reader import Reader
 from inspector.views.shell import asked_here, available_models, link, pages, problems, session
 from models.huggingface.mixers import has_mixers
 
-GUESSES: tuple[Verdict, ...] = get_args(Verdict)
+GUESSES = ("true", "false", "between")
+_BETWEEN = ("partly", "conditions")  # verdicts that the last guess means
 _SHOWN = "shown"  # in place of a guess
 ROOM = 720  # pixels: a line of large type that is read without turning the head
 
@@ -153,10 +153,8 @@ def _guessed(answer: Answer, guess: str, words: ModuleType) -> None:
     right: dict[int, bool] = st.session_state.setdefault("questions.right", {})
     if guess == _SHOWN or answer.verdict is None:
         return
-    right[answer.question.number] = guess == answer.verdict
-    st.text(
-        words.guessed(words.GUESSES[guess], right=guess == answer.verdict, rights=sum(right.values()), of=len(right))
-    )
+    hit = right[answer.question.number] = guess == ("between" if answer.verdict in _BETWEEN else answer.verdict)
+    st.text(words.guessed(words.GUESSES[guess], right=hit, rights=sum(right.values()), of=len(right)))
 
 
 # --- the verdict ------------------------------------------------------------------------------------------------------
@@ -183,9 +181,12 @@ def _verdict(answer: Answer, reader: Reader, words: ModuleType, language: Langua
     said = badges.words_of(question, answer.verdict, words)
     if answer.stands_in:
         said = words.of_model(words.model(available_models.name(str(answer.measured_on))), said)
-    if answer.verdict == "depends" and answer.held:
-        said = f"{said} · {words.depends(sum(answer.held), len(answer.held))}"
+    if answer.verdict in _BETWEEN:
+        held = held_claims(question.parts, answer.held)
+        said = f"{said} · {words.held_of(sum(held), len(held))}"
     st.badge(said, icon=icon, color=colour)
+    if question.measure is not None:
+        st.caption(words.SCOPES[question.scope])
     if answer.measured_on is not None and has_mixers(session.load(answer.measured_on).network):
         st.caption(words.SOFTMAX_ALONE)
     if question.measure is None and question.stated is not None:
@@ -197,7 +198,9 @@ def parts(all_parts: tuple[ClaimPart, ...], answer: Answer, words: ModuleType, l
     """Draw each part of a claim with whether it holds, its numbers and what they need to be."""
     for part, held in zip(all_parts, answer.held, strict=False):
         icon, colour = badges.LOOKS["true" if held else "false"]
-        mark = f":{colour}-badge[{icon} {words.HELD if held else words.NOT_HELD}]"
+        if part.role != "claim":  # it has no say in the verdict
+            colour = "gray"
+        mark = f":{colour}-badge[{icon} {words.ROLES[part.role] if held else words.NOT_HELD}]"
         st.markdown(f"{mark} {plain(words.quoted(part.statement.of(language)))}")
         st.caption("  \n".join(plain(line) for line in _checked(part, answer, words, language)))
 
@@ -210,8 +213,9 @@ def _checked(part: ClaimPart, answer: Answer, words: ModuleType, language: Langu
         name = check.number if quantity is None else quantity.name.of(language)
         colon, (opens, closes) = ("：", "（）") if language == "zh" else (": ", ("(", ")"))
         opens = opens if language == "zh" else f" {opens}"
-        needs = f"{words.NEEDS} {needed(check, quantities, answer.numbers, language)}"
-        lines.append(f"{name}{colon}{shown(answer.numbers[check.number], quantity, language)}{opens}{needs}{closes}")
+        needs = needed(check, quantities, answer.numbers, language)
+        bound = words.bound(needs, holds=check.holds(answer.numbers))
+        lines.append(f"{name}{colon}{shown(answer.numbers[check.number], quantity, language)}{opens}{bound}{closes}")
     return lines
 
 

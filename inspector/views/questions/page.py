@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from inspector.questions.index import BY_NUMBER, QUESTIONS
+from inspector.questions.index import BY_NUMBER, MERGED, QUESTIONS
 from inspector.views.components.top import at_top_of
 from inspector.views.questions import listing, opened, path, sheet
 from inspector.views.questions.reader import Reader
@@ -12,6 +12,7 @@ from inspector.views.shell import languages, link, problems, recording_notes
 
 link.parameters("q", "lang", "theme", *path.PARAMETERS)
 number = link.number("q", default=None, first=1, last=max(BY_NUMBER))
+number = MERGED.get(number, number) if number is not None else None
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     ways = st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch")
     beside = st.container(horizontal=True, gap="small", width="content")

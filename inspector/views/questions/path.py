@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from inspector.questions import path as paths
-from inspector.questions.index import BY_NUMBER
+from inspector.questions.index import BY_NUMBER, MERGED
 from inspector.questions.path import Path, Step
 from inspector.questions.record.both import LANGUAGES, Language
 from inspector.views.shell import link
@@ -28,7 +28,7 @@ def now() -> Path | None:
     if not numbers:
         return None
     try:
-        return paths.decode(numbers, words, known=BY_NUMBER)
+        return paths.decode(numbers, words, known=BY_NUMBER, merged=MERGED)
     except ValueError as error:
         link.complain(f"{error} You see all questions instead.")
         _leave()

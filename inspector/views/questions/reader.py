@@ -20,12 +20,12 @@ import streamlit as st
 from inspector.questions import asking
 from inspector.questions.asking import Answer
 from inspector.questions.record.kinds import ANY
-from inspector.questions.record.question import Question
+from inspector.questions.record.question import Question, Verdict
 from inspector.questions.record.subject import Subject
 from inspector.views.server import queue
 from inspector.views.shell import available_models, caching, loaded_models, session
 
-Settled = Literal["true", "false", "depends", "failed"]
+Settled = Verdict | Literal["failed"]
 KEPT = 20  # models and texts of which a visitor's verdicts are kept
 
 

@@ -10,7 +10,7 @@ from inspector.questions.record.question import Question, verdict
 
 def judged(question: Question, numbers: Mapping[str, float]) -> tuple[str, tuple[bool, ...]]:
     """The verdict, and on which parts it depends."""
-    return verdict(question.parts, numbers), tuple(part.holds(numbers) for part in question.parts)
+    return verdict(question.parts, numbers, mixed=question.mixed), tuple(part.holds(numbers) for part in question.parts)
 
 
 def corruptions(numbers: Mapping[str, float], name: str) -> Iterator[dict[str, float]]:

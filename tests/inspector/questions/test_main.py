@@ -22,7 +22,7 @@ def loaded_once(monkeypatch: pytest.MonkeyPatch, shipped) -> None:
 def test_a_table_of_two_questions(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--only", "16,42", "--text", "The cat sat."]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith(" 16  depends  Is the variance of q · k equal to d_k?")
+    assert lines[0].startswith(" 16  conditions  Is the variance of q · k equal to d_k?")
     assert "drawn at random: 1.00" in lines[1]
     assert lines[2].startswith(" 42  ")
 
@@ -30,7 +30,7 @@ def test_a_table_of_two_questions(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_holds_all_that_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--only", "16", "--json", "--text", examples.FIRST]) == 0
     (found,) = json.loads(capsys.readouterr().out)
-    assert found["verdict"] == "depends"
+    assert found["verdict"] == "conditions"
     assert [part["holds"] for part in found["parts"]] == [True, False, False]
     (check,) = found["parts"][0]["checks"]
     assert check["number"] == "drawn"
@@ -54,7 +54,7 @@ def test_verdicts_are_held_and_a_change_is_told(tmp_path: Path, capsys: pytest.C
     capsys.readouterr()
     assert command.main(["--expect", str(file)]) == 1
     told = capsys.readouterr()
-    assert "question 16: was true, is depends" in told.err
+    assert "question 16: was true, is conditions" in told.err
     assert "question 42: of the same verdict, other parts hold: 1" in told.err
     assert told.out == ""
 

@@ -35,8 +35,11 @@ def test_both_languages_have_the_same_names(english: ModuleType, chinese: Module
 
 
 def test_sentences_with_numbers() -> None:
-    assert sheet_english.tally(2, 1, 0, 0) == "2 hold, 1 do not, 0 depend on what is meant."
-    assert sheet_chinese.tally(2, 1, 0, 3) == "2 个成立，1 个不成立，0 个要看情况，3 个未能测量。"
+    assert sheet_english.tally({"true": 2, "false": 1}) == "2 hold, 1 do not, 0 hold in part, 0 hold under conditions."
+    assert (
+        sheet_chinese.tally({"true": 2, "partly": 1, "failed": 3})
+        == "2 个成立，0 个不成立，1 个部分成立，0 个有条件地成立，3 个未能测量。"
+    )
     assert path_english.room(-3) == "The words are 3 letters too long for a link: shorten them."
     assert path_chinese.room(-4) == "文字比链接能容纳的多 2 个汉字，请缩短。"
     assert path_english.whole(1) == "A path of 1 question"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inspector.questions.record.question import Verdict
+from inspector.questions.record.question import Role, Scope, Verdict
 
 TITLE = "问题"
 GROUP = "学习"
@@ -38,26 +38,37 @@ ALL_QUESTIONS = "全部问题"
 ANOTHER = "换一个"
 SAID = "常见说法："
 GUESS = "先猜一猜：上面的说法对吗？"
-GUESSES: dict[Verdict, str] = {"true": "对", "false": "错", "depends": "看情况"}
+GUESSES = {"true": "对", "false": "错", "between": "只有一部分对"}
 JUST_SHOW = "直接看答案"
 MEASURING = "正在你的文本上测量"
 
-HERE: dict[Verdict, str] = {"true": "在此成立", "false": "在此不成立", "depends": "看情况"}
+HERE: dict[Verdict, str] = {
+    "true": "在此成立",
+    "false": "在此不成立",
+    "partly": "部分成立",
+    "conditions": "有条件地成立",
+}
 """Verdicts that were measured in a model on a text."""
-ALWAYS: dict[Verdict, str] = {"true": "成立", "false": "不成立", "depends": "看情况"}
+ALWAYS: dict[Verdict, str] = {**HERE, "true": "成立", "false": "不成立"}
 """Verdicts in which no loaded model takes part."""
 CANNOT = "无法在该模型上验证"
 UNMEASURED = "未能测量"
 STATED = "此题无法测量：结论依据文献。"
 HELD = "成立"
 NOT_HELD = "不成立"
-NEEDS = "要求"
+ROLES: dict[Role, str] = {"claim": HELD, "limit": "但是", "mechanism": "原因"}
+"""What stands before a part that holds."""
+SCOPES: dict[Scope, str] = {
+    "algebra": "不涉及加载的模型：换文本、换模型，这些数值都不变。",
+    "model": "由这个模型决定：换文本，这些数值不变。",
+    "text": "由这段文本决定：换文本，这些数值会变。",
+}
 
 NUMBERS = "测得的数值"
 HEADS = ("指标", "实测", "论文中")
 FORMULA = "代入数值的公式"
 BECAUSE = "为什么会有这种说法"
-REFUTED = "什么结果会推翻它"
+REFUTED = "什么结果会改变本页的判断"
 SETTING = "测量方法"
 PAPERS = "论文"
 
@@ -129,10 +140,10 @@ def heading(number: int, asked: str) -> str:
 
 
 def tally(counts: Mapping[str, int]) -> str:
-    """Count verdicts; counts: of "true", "false", "depends", "instead" (of another model) and "failed"."""
+    """Count verdicts; counts: of each verdict, "instead" (of another model) and "failed"."""
     counted = (
-        f"{counts.get('true', 0)} 个在此成立，{counts.get('false', 0)} 个不成立，{counts.get('depends', 0)} "
-        "个要看情况。"
+        f"{counts.get('true', 0)} 个在此成立，{counts.get('false', 0)} 个不成立，{counts.get('partly', 0)} "
+        f"个部分成立，{counts.get('conditions', 0)} 个有条件地成立。"
     )
     if counts.get("instead"):
         counted += f"其中 {counts['instead']} 个由其他模型代答。"
@@ -177,9 +188,14 @@ def of_model(model: str, verdict: str) -> str:
     return f"{model}：{verdict}"
 
 
-def depends(held: int, parts: int) -> str:
-    """Say how many parts of a claim hold."""
-    return f"{parts} 条中有 {held} 条成立"
+def held_of(held: int, claims: int) -> str:
+    """Say how many of the claims in it hold."""
+    return f"{claims} 条中有 {held} 条成立"
+
+
+def bound(needs: str, *, holds: bool) -> str:
+    """Say of a measured number what it must be, such as "< 5 %", and whether it is."""
+    return f"应为 {needs}，符合" if holds else f"若说法成立，应为 {needs}"
 
 
 def numbers_of(model: str) -> str:

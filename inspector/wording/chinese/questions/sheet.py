@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 TITLE = "关于 Transformer 的问题"
 MODEL = "模型"
 TEXT = "文本"
@@ -19,20 +21,18 @@ def about(questions: int) -> str:
     return f"共 {questions} 个问题。每个问题列出常见说法、在下面的模型和文本上测得的数值，以及由数值得出的结论。"
 
 
-def tally(true: int, false: int, depends: int, failed: int) -> str:
-    """Count the verdicts."""
-    clause = f"{true} 个成立，{false} 个不成立，{depends} 个要看情况"
-    return f"{clause}，{failed} 个未能测量。" if failed else f"{clause}。"
+def tally(counts: Mapping[str, int]) -> str:
+    """Count verdicts; counts: of each verdict, and "failed"."""
+    clause = (
+        f"{counts.get('true', 0)} 个成立，{counts.get('false', 0)} 个不成立，{counts.get('partly', 0)} 个部分成立，"
+        f"{counts.get('conditions', 0)} 个有条件地成立"
+    )
+    return f"{clause}，{counts['failed']} 个未能测量。" if counts.get("failed") else f"{clause}。"
 
 
 def measured_on(model: str, text: str) -> str:
     """Say that another model was asked, and which text it read."""
     return f"本页的模型无法用来验证，因此在 {model} 上测量。它读的文本：{text}"
-
-
-def needs(needs: str) -> str:
-    """Say what a check needs, after the number."""
-    return f"（要求 {needs}）"
 
 
 def published(value: str, of: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inspector.questions.record.question import Verdict
+from inspector.questions.record.question import Role, Scope, Verdict
 from inspector.wording.english.queue import waits as _waits
 
 TITLE = "Questions"
@@ -27,26 +27,37 @@ ALL_QUESTIONS = "All questions"
 ANOTHER = "Another"
 SAID = "People say:"
 GUESS = "Guess first: is what people say true?"
-GUESSES: dict[Verdict, str] = {"true": "True", "false": "False", "depends": "It depends"}
+GUESSES = {"true": "True", "false": "False", "between": "Only in part"}
 JUST_SHOW = "Just show me"
 MEASURING = "Measuring on your text"
 
-HERE: dict[Verdict, str] = {"true": "Holds here", "false": "Does not hold here", "depends": "It depends"}
+HERE: dict[Verdict, str] = {
+    "true": "Holds here",
+    "false": "Does not hold here",
+    "partly": "Holds in part",
+    "conditions": "Holds under conditions",
+}
 """Verdicts that were measured in a model on a text."""
-ALWAYS: dict[Verdict, str] = {"true": "Holds", "false": "Does not hold", "depends": "It depends"}
+ALWAYS: dict[Verdict, str] = {**HERE, "true": "Holds", "false": "Does not hold"}
 """Verdicts in which no loaded model takes part."""
 CANNOT = "Cannot be asked of this model"
 UNMEASURED = "Could not be measured"
 STATED = "Nothing can be measured here: the verdict rests on sources."
 HELD = "Holds"
 NOT_HELD = "Does not hold"
-NEEDS = "needs"
+ROLES: dict[Role, str] = {"claim": HELD, "limit": "But", "mechanism": "Why"}
+"""What stands before a part that holds."""
+SCOPES: dict[Scope, str] = {
+    "algebra": "No loaded model takes part: neither another text nor another model changes these numbers.",
+    "model": "Of this model: another text does not change these numbers.",
+    "text": "On this text: another text changes these numbers.",
+}
 
 NUMBERS = "Numbers"
 HEADS = ("Number", "Measured", "In the paper")
 FORMULA = "The formula with its numbers"
 BECAUSE = "Why people say so"
-REFUTED = "What would refute it"
+REFUTED = "What would change this verdict"
 SETTING = "How it is measured"
 PAPERS = "Papers"
 
@@ -118,11 +129,12 @@ def heading(number: int, asked: str) -> str:
 
 
 def tally(counts: Mapping[str, int]) -> str:
-    """Count verdicts; counts: of "true", "false", "depends", "instead" (of another model) and "failed"."""
+    """Count verdicts; counts: of each verdict, "instead" (of another model) and "failed"."""
     clauses = [
         (counts.get("true", 0), "{} hold here"),
         (counts.get("false", 0), "{} do not"),
-        (counts.get("depends", 0), "{} depend on what is meant"),
+        (counts.get("partly", 0), "{} hold in part"),
+        (counts.get("conditions", 0), "{} hold under conditions"),
     ]
     counted = ", ".join(words.format(number) for number, words in clauses)
     more = ""
@@ -170,9 +182,14 @@ def of_model(model: str, verdict: str) -> str:
     return f"{model}: {verdict[0].lower()}{verdict[1:]}"
 
 
-def depends(held: int, parts: int) -> str:
-    """Say how many parts of a claim hold."""
-    return f"{held} of {parts} parts hold"
+def held_of(held: int, claims: int) -> str:
+    """Say how many of the claims in it hold."""
+    return f"{held} of {claims} claims hold"
+
+
+def bound(needs: str, *, holds: bool) -> str:
+    """Say of a measured number what it must be, such as "< 5 %", and whether it is."""
+    return f"{needs}, as it must be" if holds else f"would be {needs} if the sentence held"
 
 
 def numbers_of(model: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 TITLE = "Questions about the Transformer"
 MODEL = "Model"
 TEXT = "Text"
@@ -22,20 +24,18 @@ def about(questions: int) -> str:
     )
 
 
-def tally(true: int, false: int, depends: int, failed: int) -> str:
-    """Count the verdicts."""
-    clause = f"{true} hold, {false} do not, {depends} depend on what is meant"
-    return f"{clause}, {failed} could not be measured." if failed else f"{clause}."
+def tally(counts: Mapping[str, int]) -> str:
+    """Count verdicts; counts: of each verdict, and "failed"."""
+    clause = (
+        f"{counts.get('true', 0)} hold, {counts.get('false', 0)} do not, {counts.get('partly', 0)} hold in part, "
+        f"{counts.get('conditions', 0)} hold under conditions"
+    )
+    return f"{clause}, {counts['failed']} could not be measured." if counts.get("failed") else f"{clause}."
 
 
 def measured_on(model: str, text: str) -> str:
     """Say that another model was asked, and which text it read."""
     return f"Measured on {model}, because the model of this sheet cannot be asked. It read: {text}"
-
-
-def needs(needs: str) -> str:
-    """Say what a check needs, after the number."""
-    return f" (needs {needs})"
 
 
 def published(value: str, of: str) -> str:

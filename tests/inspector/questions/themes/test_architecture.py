@@ -39,7 +39,7 @@ def test_84_keys_of_cross_attention_are_made_from_the_encoder(answer: Ask):
 
 def test_85_the_gradient_vanishes_without_residual_and_norm(answer: Ask):
     found = answer(85)
-    assert found.verdict == "depends"
+    assert found.verdict == "partly"
     assert found.held == (True, True, False, True)
     assert found.numbers["neither"] < 2e-15  # 24 layers
     assert 0.1 < found.numbers["norm"] < 10  # the norm alone keeps it: 1.04 with another input
@@ -49,7 +49,7 @@ def test_85_the_gradient_vanishes_without_residual_and_norm(answer: Ask):
 
 def test_86_attention_mixes_features_too(answer: Ask):
     found = answer(86)
-    assert found.verdict == "depends"
+    assert found.verdict == "partly"
     assert found.held == (True, True, True, False)
 
 
@@ -74,14 +74,14 @@ def test_89_embedding_and_output_are_one_tensor(answer: Ask):
 
 def test_90_the_closest_row_wins_where_rows_have_one_length(answer: Ask):
     found = answer(90)
-    assert found.verdict == "depends"
+    assert found.verdict == "conditions"
     assert found.numbers["equal"] == 1
     assert found.numbers["unequal"] == pytest.approx(0.43, abs=0.03)  # lengths e^U(0, 3)
 
 
 def test_91_units_die_at_a_high_learning_rate(answer: Ask):
     found = answer(91)
-    assert found.verdict == "depends"
+    assert found.verdict == "partly"
     assert found.held == (True, False, True, False, True)
     assert found.numbers["usual"] == 0  # learning rate .1
     assert found.numbers["high"] == pytest.approx(0.44, abs=0.15)  # the last bit decides which die: 0.375 elsewhere

@@ -24,7 +24,7 @@ def test_103_a_later_token_moves_earlier_ones_in_an_encoder(answer: Ask):
 
 def test_104_english_bert_reads_pieces(answer: Ask):
     found = answer(104)
-    assert (found.verdict, found.held) == ("depends", (True, True, False))
+    assert (found.verdict, found.held) == ("partly", (True, True, False))
     assert found.numbers["characters"] == len(
         "The cat sat on the mat because it was tired."
     )  # the space is a character
@@ -40,21 +40,21 @@ def test_105_eighty_ten_ten(answer: Ask):
 
 def test_106_cls_is_no_average_of_the_others(answer: Ask):
     found = answer(106)
-    assert (found.verdict, found.held) == ("depends", (True, False))
+    assert (found.verdict, found.held) == ("partly", (True, False))
     assert found.numbers["miss"] > 0.5
     assert found.numbers["cls"] >= found.numbers["mean"]  # MiniLM was tuned for the mean
 
 
 def test_107_the_product_alone_is_cubic(answer: Ask):
     found = answer(107)
-    assert (found.verdict, found.held) == ("depends", (True, False, False))
+    assert (found.verdict, found.held) == ("partly", (True, False, False))
     assert_close(found.numbers["without"], 8, relative=1e-6)  # f(2x) / f(x) of claims.md
     assert found.numbers["norm"] == pytest.approx(1, abs=1e-3)
 
 
 def test_109_a_document_does_not_fit(answer: Ask):
     found = answer(109)
-    assert (found.verdict, found.held) == ("depends", (True, True, True, False))
+    assert (found.verdict, found.held) == ("partly", (True, True, True, False))
     assert found.numbers["limit"] == 512
     assert found.numbers["first"] == pytest.approx(510 / found.numbers["document"])
 

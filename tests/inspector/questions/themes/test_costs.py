@@ -18,7 +18,7 @@ def test_a_corrupted_number_changes_the_verdict(question, answer: Ask):
 
 def test_92_only_scores_and_mix_grow_with_the_square(answer: Ask):
     found = answer(92)
-    assert (found.verdict, found.held) == ("depends", (True, False))
+    assert (found.verdict, found.held) == ("conditions", (True, False))
     assert_close(found.numbers["core"], 2, relative=1e-9)
     assert 1 < found.numbers["short"] < 1.5  # 8 n d² is the larger part below n = 2 d
 

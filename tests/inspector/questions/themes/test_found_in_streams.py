@@ -37,7 +37,7 @@ def test_126_multiplied_maps_lose_their_rank(answer: Ask):
 
 def test_127_minilm_has_large_activations_and_no_massive_ones(answer: Ask):
     found = answer(127)
-    assert found.verdict == "depends"
+    assert found.verdict == "partly"
     assert found.held == (False, True, True)
     assert 100 < found.numbers["largest"] < 1000 * found.numbers["largest"] / found.numbers["times"]
 
@@ -51,7 +51,7 @@ def test_128_one_dimension_is_the_largest_nearly_everywhere(answer: Ask):
 
 def test_129_minilms_cone_is_wide(answer: Ask):
     found = answer(129)
-    assert found.verdict == "depends"
+    assert found.verdict == "partly"
     assert found.held == (True, False, False, True)  # it was trained to tell sentences apart by their direction
     assert 0.05 < found.numbers["smallest"] < 0.3
 
@@ -71,7 +71,7 @@ def test_131_tokens_are_told_from_their_last_states(answer: Ask):
 
 def test_132_layernorm_makes_a_sphere_and_gamma_an_ellipsoid(answer: Ask):
     found = answer(132)
-    assert found.verdict == "depends"
+    assert found.verdict == "partly"
     assert found.held == (True, True, False)
     assert found.numbers["shortest"] == pytest.approx(1, abs=1e-4)
     assert found.numbers["ratio"] > 1.1
@@ -89,7 +89,7 @@ def test_another_model_gets_an_answer_or_a_sentence(model: str, text: str):
 
 def test_138_fewer_units_than_half_answer_and_more_than_in_a_large_model(answer: Ask):
     found = answer(138)
-    assert (found.verdict, found.held) == ("depends", (True, False, False))
+    assert (found.verdict, found.held) == ("partly", (True, False, False))
     assert 0.1 < found.numbers["positive"] < 0.4  # 3.0 % of T5-Base in Li et al. 2023
 
 
@@ -101,5 +101,5 @@ def test_139_predictions_form_over_the_layers(answer: Ask):
 
 def test_140_rope_falls_and_swings(answer: Ask):
     found = answer(140)
-    assert (found.verdict, found.held) == ("depends", (True, True, False))
+    assert (found.verdict, found.held) == ("partly", (True, True, False))
     assert found.numbers["bound"] < found.numbers["product"] < 1  # 64 tokens apart, 16 pairs

@@ -22,7 +22,7 @@ def test_a_corrupted_number_changes_the_verdict(question, answer: Ask):
 
 def test_133_single_heads_find_nouns_and_verbs_but_not_nine_in_ten(answer: Ask):
     found = answer(133)
-    assert (found.verdict, found.held) == ("depends", (True, True, False))
+    assert (found.verdict, found.held) == ("partly", (True, True, False))
     # Clark et al. 2019, BERT-base: 94.3 % and 86.8 %, by fixed distances 51.7 % and 40.0 %.
     assert 0.6 < found.numbers["noun"] < 0.9
     assert 0.6 < found.numbers["verb"] < 0.9
@@ -62,7 +62,7 @@ def test_134_a_head_of_minilm_finds_the_noun_that_a_pronoun_means(answer: Ask):
 
 def test_135_cross_attention_aligns_mostly_and_best_before_the_last_layer(answer: Ask):
     found = answer(135)
-    assert (found.verdict, found.held, found.measured_on) == ("depends", (True, True, False), "translator")
+    assert (found.verdict, found.held, found.measured_on) == ("partly", (True, True, False), "translator")
     assert found.numbers["diagonal"] < 0.5 < 0.6 < found.numbers["head"] < 0.9
     assert found.numbers["head"] < found.numbers["other_layer"] < found.numbers["before_last"]  # means of heads
     assert found.numbers["reading"] < 0.2  # the row that predicts a token aligns, not the one that reads it
@@ -70,7 +70,7 @@ def test_135_cross_attention_aligns_mostly_and_best_before_the_last_layer(answer
 
 def test_136_a_head_rests_on_the_rarest_token_of_one_text_alone(answer: Ask):
     found = answer(136)
-    assert (found.verdict, found.held) == ("depends", (True, False, False))
+    assert (found.verdict, found.held) == ("partly", (True, False, False))
     assert found.numbers["here"] == 1  # all tokens but the rarest, "mat", look at it
     assert found.numbers["elsewhere"] < found.numbers["best"] < 0.5
 
@@ -93,7 +93,7 @@ def test_137_order_changes_the_states_of_a_trained_model(answer: Ask):
 
 def test_143_shuffled_a_sentence_keeps_its_vector_and_loses_its_words(answer: Ask):
     found = answer(143)
-    assert (found.verdict, found.held, found.measured_on) == ("depends", (True, False, False), "mini-bert")
+    assert (found.verdict, found.held, found.measured_on) == ("partly", (True, False, False), "mini-bert")
     assert found.numbers["ordered"] < found.numbers["blank"] < found.numbers["shuffled"]
     assert found.numbers["other"] < found.numbers["vector"] < 1
 

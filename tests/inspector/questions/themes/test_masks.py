@@ -36,14 +36,14 @@ def test_68_a_billion_masks_where_the_dtype_holds_it(answer: Ask):
 
 def test_69_the_order_matters_for_finite_numbers(answer: Ask):
     found = answer(69)
-    assert found.verdict == "depends"
+    assert found.verdict == "conditions"
     assert found.held == (True, True, False)
     assert found.numbers["before"] > 1000 * found.numbers["after"]  # differs by .072 in claims.md, of other scores
 
 
 def test_70_the_name_is_the_causal_masks_and_both_combine(answer: Ask):
     found = answer(70)
-    assert found.verdict == "depends"
+    assert found.verdict == "partly"
     assert found.held == (False, True)
     tokens = found.numbers["tokens"]
     assert found.numbers["later"] == tokens * (tokens - 1) / 2
@@ -68,7 +68,7 @@ def test_72_bert_has_no_decoder_and_no_causal_mask(answer: Ask):
 
 def test_73_packed_texts_need_no_common_length(answer: Ask):
     found = answer(73)
-    assert found.verdict == "depends"
+    assert found.verdict == "partly"
     assert found.held == (True, False, True)
     assert found.numbers["difference"] < 1e-5  # 9e-8 in one layer
     assert found.numbers["packed"] == 0

@@ -19,7 +19,7 @@ def test_a_corrupted_number_changes_the_verdict(question, answer: Ask):
 
 def test_74_an_encoder_without_positions_is_blind_to_order(answer: Ask):
     found = answer(74)
-    assert found.verdict == "true"
+    assert (found.verdict, found.held) == ("conditions", (True, True, False))
     assert found.numbers["without"] < 1e-5  # float32; 1.6e-15 in float64
     assert found.numbers["with"] > 0.1
     assert found.numbers["causal"] > 0.1  # a decoder without positions is not blind
@@ -50,7 +50,7 @@ def test_77_products_depend_on_the_distance(answer: Ask):
 
 def test_78_a_formula_is_defined_farther_than_a_model_reads(answer: Ask):
     found = answer(78)
-    assert found.verdict == "depends"
+    assert found.verdict == "partly"
     assert found.held == (True, False)
     assert found.numbers["beyond"] > 1.1 * found.numbers["windows"]  # mini-gpt, 512 tokens for 256
 
@@ -65,7 +65,7 @@ def test_79_a_learned_table_ends(answer: Ask):
 
 def test_80_a_small_embedding_is_disturbed_and_a_scaled_one_less(answer: Ask):
     found = answer(80)
-    assert found.verdict == "depends"
+    assert found.verdict == "conditions"
     assert found.numbers["bare"] == pytest.approx(0.062, abs=0.005)  # N(0, 1/d), d = 512
     assert found.numbers["scaled"] == pytest.approx(0.816, abs=0.005)  # times sqrt(d)
     assert found.numbers["scaled"] == pytest.approx((1 / 1.5) ** 0.5, abs=0.005)  # |x|^2 = d, |PE|^2 = d / 2

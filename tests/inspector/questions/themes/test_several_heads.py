@@ -28,7 +28,7 @@ def test_a_corrupted_number_changes_the_verdict(question, answer: Ask):
 
 def test_41_heads_differ_but_not_each_has_a_name(answer: Ask):
     found = answer(41)
-    assert found.verdict == "depends"
+    assert found.verdict == "partly"
     assert found.held == (True, False, False)
     assert 0 < found.numbers["nearest"] < found.numbers["apart"] < np.log(2)
 
@@ -42,7 +42,7 @@ def test_42_most_heads_can_be_left_out(answer: Ask):
 
 def test_43_heads_are_no_ensemble(answer: Ask):
     found = answer(43)
-    assert found.verdict == "depends"  # claims.md: C, unproved; heads are trained jointly
+    assert found.verdict == "partly"  # claims.md: C, unproved; heads are trained jointly
     assert found.held == (True, False, False)
     assert abs(found.numbers["alike"]) < 0.1  # what two heads write is about at right angles
 
@@ -73,8 +73,8 @@ def test_46_the_orders_leave_out_the_length(answer: Ask):
 
 def test_47_the_products_cost_the_same_and_the_softmax_does_not(answer: Ask):
     found = answer(47)
-    assert found.verdict == "depends"
-    assert found.held == (True, False, False)
+    assert found.verdict == "partly"
+    assert found.held == (True, False)
     tokens = len(models.load("minilm").encode(examples.FIRST).tokens)
     assert found.numbers["several"] == 8 * tokens * 384**2 + 4 * tokens**2 * 384
     assert found.numbers["softmax_several"] == 12 * found.numbers["softmax_single"]  # claims.md: h n^2 cells
@@ -88,7 +88,7 @@ def test_48_the_concatenation_is_no_wider(answer: Ask):
 
 def test_49_concatenation_is_a_sum_too(answer: Ask):
     found = answer(49)
-    assert found.verdict == "depends"
+    assert found.verdict == "partly"
     assert found.held == (True, True, False)
     assert found.numbers["difference"] < 1e-14  # claims.md: 2e-15, in float64
     assert found.numbers["swap_sum"] == 0  # claims.md: 0 against 1.09 of random heads, ranks 64 and 512 at d = 512

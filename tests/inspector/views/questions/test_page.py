@@ -117,15 +117,15 @@ def test_nothing_of_the_answer_stands_before_the_guess():
 def test_a_guess_is_judged_and_counted():
     app = pressed(opened("Questions", q="16"), "guess true 16")
     assert "You guessed “True”: not so. 0 of 1 guess right so far." in said(app)
-    app = pressed(opened("Questions", q="16"), "guess depends 16")
+    app = pressed(opened("Questions", q="16"), "guess between 16")
     assert "right. 1 of 1 guess right" in said(app)
 
 
 def test_the_answer_has_verdict_parts_numbers_formula_and_papers(answered: AppTest):
     shown = said(answered)
-    assert "It depends · 1 of 3 parts hold" in shown
+    assert "Holds under conditions · 1 of 3 claims hold" in shown
     assert len(badges(answered)) == 1 + len(BY_NUMBER[16].parts)
-    assert "needs 1 ± 5 %" in shown.replace("&#37;", "%")
+    assert "would be 1 ± 5 % if the sentence held" in shown.replace("&#37;", "%")
     assert len(answered.get("plotly_chart")) == 1
     assert "<drawn>" not in answered.latex[0].value
     assert len(answered.table) == 2
@@ -137,7 +137,7 @@ def test_the_answer_has_verdict_parts_numbers_formula_and_papers(answered: AppTe
 
 def test_a_part_is_quoted_and_its_needs_have_both_numbers():
     shown = html.unescape(said(revealed(43)))
-    assert re.search(r"needs < 0\.0\d+: 0\.5 × “output moved without all heads of the layer”", shown)
+    assert re.search(r"< 0\.0\d+: 0\.5 × “output moved without all heads of the layer”, as it must be", shown)
     assert f"“{BY_NUMBER[43].parts[0].statement.en}”" in shown
 
 
@@ -163,10 +163,10 @@ def test_the_switch_changes_the_language_and_is_remembered_on_other_pages():
 def test_the_list_has_the_verdict_of_what_was_measured(answered: AppTest):
     pressed(answered, "all questions")
     (label,) = [button.label for button in answered.button if button.key == "question 16"]
-    assert "It depends" in label
-    assert "0 hold here, 0 do not, 1 depend" in said(answered)
+    assert "Holds under conditions" in label
+    assert "0 hold here, 0 do not, 0 hold in part, 1 hold under conditions" in said(answered)
     pressed(answered, "question 16")
-    assert "It depends" in said(answered)
+    assert "Holds under conditions" in said(answered)
 
 
 def test_a_question_that_there_is_not_is_a_sentence():
@@ -186,7 +186,7 @@ def test_settle_all_measures_what_is_listed(monkeypatch: pytest.MonkeyPatch):
     app = pressed(opened("Questions", search="16", text="A small cat sat there."), "settle all")
     assert not app.exception
     assert "1 of" in said(app)
-    assert "1 depend" in said(app)
+    assert "1 hold under conditions" in said(app)
 
 
 def test_another_model_answers_where_the_readers_cannot(monkeypatch: pytest.MonkeyPatch):
@@ -198,7 +198,7 @@ def test_another_model_answers_where_the_readers_cannot(monkeypatch: pytest.Monk
     app = revealed(model="mini-gpt", text="A dog ran over there.")
     assert "Cannot be asked of this model" in said(app)
     assert "too <b>small</b>" in app.text[0].value
-    assert "MiniLM: it depends" in said(app)
+    assert "MiniLM: holds" in said(app)
     assert "Numbers of MiniLM" in said(app)
     assert "See it on Scores, with MiniLM" in links(app)
 
