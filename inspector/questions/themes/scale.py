@@ -386,10 +386,11 @@ def _explosion(subject: Subject) -> Measurement:
         ("mean", Both("mean of the rows", "各行均值"), "ffn"),
     ):
         by_width = ratios[kind].groupby(level="width")
-        x = [float(width) for width in by_width.groups]
+        x = [int(width) for width in by_width.groups]
         lines += [
-            Series(Both(f"{name.en}, middle seed", f"{name.zh}，种子取中位"), x, by_width.median().tolist(), part=part),
-            Series(Both(f"{name.en}, least", f"{name.zh}，最小"), x, by_width.min().tolist(), part=part, dashed=True),
+            Series(
+                Both(f"{name.en}, least of the seeds", f"{name.zh}，各种子最小"), x, by_width.min().tolist(), part=part
+            ),
             Series(Both(f"{name.en}, most", f"{name.zh}，最大"), x, by_width.max().tolist(), part=part, dashed=True),
         ]
     picture = Lines(
