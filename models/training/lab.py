@@ -66,8 +66,10 @@ class LabReport:
     head: tuple[int, int] | None = None
 
 
-def train(network: Solver, run: LabRun) -> Iterator[LabReport]:
+def train(network: Solver, run: LabRun, *, on: PuzzleTexts | None = None) -> Iterator[LabReport]:
     """Train in place and yield a report every 10 steps and after the last step. To stop, ask for no further report.
+
+    on: texts that are learned from at every step; new ones are drawn for each step where none are given.
 
     Cross-entropy, Adam (Kingma & Ba 2015) or as the switches say, a warm-up of a tenth of the steps or as they say,
     then a linear decay to 0. Gradients are not clipped unless the switches say so: an unstable training is seen to be
@@ -85,7 +87,7 @@ def train(network: Solver, run: LabRun) -> Iterator[LabReport]:
             group["lr"] = learning_rate(
                 step, highest=run.highest_rate, warmup=run.warmup, steps=run.steps, decay="linear"
             )
-        texts = draw(run.task, length=run.length, count=BATCH, generator=generator)
+        texts = draw(run.task, length=run.length, count=BATCH, generator=generator) if on is None else on
         with seeded(_FRESH * (run.seed + 1) + step) if dropped else nullcontext():
             scores = network(texts)
         loss = depth.cross_entropy(scores, texts)

@@ -254,6 +254,7 @@ def _masking(subject: Subject) -> Measurement:
             "random": float(shares["random"]),
             "kept": float(shares["kept"]),
             "top_15": float(every.loc[0.15, "top1"]),
+            "top_40": float(every.loc[0.4, "top1"]),
             "right_15": right[0.15],
             "right_40": right[0.4],
         },
@@ -282,10 +283,19 @@ MASKING = Question(
         ),
         ClaimPart(
             Both(
-                "Nothing turns at 15 %: at 40 % more tokens of a text are guessed right.",
-                "15% 并不是分界点：遮住 40% 时，每段文本猜对的 token 更多。",
+                "Hiding more gives more predictions for the same work: at 40 % more tokens of a text are guessed right.",
+                "遮得多，同样的计算量得到的预测就多：遮住 40% 时，每段文本猜对的 token 更多。",
             ),
             (above("right_40", "right_15"),),
+            role="mechanism",
+        ),
+        ClaimPart(
+            Both(
+                "And each prediction has less to go by: of the hidden tokens a smaller share is guessed right at 40 %.",
+                "但每个预测的线索更少：遮住 40% 时，被遮住的 token 猜对的比例更低。",
+            ),
+            (below("top_40", "top_15"),),
+            role="mechanism",
         ),
     ),
     measure=_masking,
@@ -296,6 +306,7 @@ MASKING = Question(
         ),
         "kept": Label(Both("stay", "不变"), "%"),
         "top_15": Label(Both("hidden tokens that are guessed right at 15 %", "遮住 15% 时，猜对的占被遮住的比例"), "%"),
+        "top_40": Label(Both("hidden tokens that are guessed right at 40 %", "遮住 40% 时，猜对的占被遮住的比例"), "%"),
         "right_15": Label(
             Both("tokens that are guessed right at 15 %, of all tokens", "遮住 15% 时，猜对的占全部 token 的比例"), "%"
         ),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from inspector.questions.index import BY_NUMBER
+from inspector.questions.themes import learning
 from inspector.questions.themes.learning import THEME, WARM_UP, WORD_VECTORS
+from models.training import lab
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
 
@@ -18,7 +21,15 @@ def test_108_warm_up_is_linear_and_not_against_overfitting(answer: Ask):
     found = answer(108)
     assert (found.verdict, found.held) == ("partly", (True, True, False))
     assert found.numbers["post"] > found.numbers["pre"]  # 8 layers, Xiong et al. 2020
-    assert found.numbers["gap"] < 0.1  # every text is new
+    assert min(found.numbers["gap"], found.numbers["gap_without"]) > 1  # both learn their texts by heart
+    assert found.numbers["gap_share"] == pytest.approx(1, abs=0.1)
+
+
+def test_108_a_warm_up_that_never_ends_avoids_overfitting(answer: Ask, monkeypatch: pytest.MonkeyPatch):
+    """In a world whose warmed-up networks hardly move, the part that fails holds."""
+    monkeypatch.setattr(lab, "learning_rate", lambda step, *, highest, warmup, **_: 0.0 if warmup else highest)
+    numbers = learning._warm_up().numbers
+    assert [part.holds(numbers) for part in BY_NUMBER[108].parts] == [True, True, True]
 
 
 def test_111_the_papers_rate_and_dropout(answer: Ask):
