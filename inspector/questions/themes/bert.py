@@ -283,7 +283,7 @@ MASKING = Question(
         ),
         ClaimPart(
             Both(
-                "Hiding more gives more predictions for the same work: at 40 % more tokens of a text are guessed right.",
+                "Hiding more gives more predictions for the same work: at 40 % more of a text is guessed right.",
                 "遮得多，同样的计算量得到的预测就多：遮住 40% 时，每段文本猜对的 token 更多。",
             ),
             (above("right_40", "right_15"),),
