@@ -145,7 +145,7 @@ def chosen_from(only: str | None, expected: Mapping[int, object] | None) -> list
             numbers.append(int(ends[0]))
     if not numbers:
         raise ValueError(f"--only names no question: {only[:40]!a}.")
-    return [find(number) for number in dict.fromkeys(numbers)]
+    return [find(number) for number in dict.fromkeys(find(number).number for number in numbers)]
 
 
 def subject_of(options: argparse.Namespace) -> Subject:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import torch
+from torch import nn
 
 from inspector import scores
 from inspector.questions.record.both import Both, UnanswerableError
@@ -58,94 +60,34 @@ def _at(table: pd.DataFrame, width: int) -> pd.Series:
     return table.loc[table["width"] == width].iloc[0]
 
 
-# --- 16, 17: the variance ------------------------------------------------------------------------------------------
+# --- 16: the variance ----------------------------------------------------------------------------------------------
+
+STARTS: dict[str, Callable[[torch.Tensor], object]] = {
+    "linear": lambda weight: nn.init.kaiming_uniform_(weight, a=math.sqrt(5)),  # what nn.Linear does by itself
+    "xavier": nn.init.xavier_uniform_,
+    "bert": lambda weight: nn.init.normal_(weight, std=0.02),
+}
+
+
+def _at_start() -> dict[str, float]:
+    """Var(q . k) / d_k of 512 inputs of variance 1 behind matrices [64, 512] as they start, mean of 8 draws."""
+    found: dict[str, list[float]] = {name: [] for name in STARTS}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        for _ in range(8):
+            x = torch.randn(512, 512)
+            for name, start in STARTS.items():
+                weights = torch.empty(2, 64, 512)
+                for weight in weights:
+                    start(weight)
+                q, k = x @ weights.mT
+                found[name].append(float((q @ k.T).var()) / 64)
+    return {name: float(np.mean(ratios)) for name, ratios in found.items()}
 
 
 def _variance(subject: Subject) -> Measurement:
     drawn, heads = _drawn(subject), _heads(subject)
-    ratio = heads["ratio"].to_numpy()
-    by_width = (drawn["variance"] / drawn["width"]).to_numpy()
-    picture = Lines(
-        (
-            Series(Both("drawn at random", "随机抽取"), drawn["width"].tolist(), by_width.tolist(), dashed=True),
-            Series(Both("heads of this model", "该模型的各个头"), heads["d_k"].tolist(), ratio.tolist(), points=True),
-        ),
-        x_title=Both("d_k", "d_k"),
-        y_title=Both("Var(q · k) / d_k", "Var(q·k) / d_k"),
-        log_x=True,
-        log_y=True,
-        mark_y=1.0,
-    )
-    return Measurement(
-        {
-            "drawn": float(by_width.mean()),
-            "smallest": float(ratio.min()),
-            "median": float(np.median(ratio)),
-            "largest": float(ratio.max()),
-            "mean": float(np.abs(heads["mean"] / np.sqrt(heads["variance"])).median()),
-        },
-        picture,
-    )
-
-
-VARIANCE = Question(
-    16,
-    mixed="conditions",
-    asked=Both("Is the variance of q · k equal to d_k?", "q·k 的方差等于 d_k 吗？"),
-    claim=Both(
-        "Queries and keys have mean 0 and variance 1, so q · k has mean 0 and variance d_k.",
-        "Q、K 的各分量均值为 0、方差为 1，所以 q·k 的均值为 0、方差为 d_k。",
-    ),
-    parts=(
-        ClaimPart(
-            Both(
-                "Of independent entries with mean 0 and variance 1 the variance is d_k.",
-                "各分量独立、均值为 0、方差为 1 时，方差等于 d_k。",
-            ),
-            (near("drawn", 1, within=0.05),),
-        ),
-        ClaimPart(
-            Both("In the heads of this model it is d_k too.", "在该模型的各个头中，方差也等于 d_k。"),
-            (near("smallest", 1, within=0.05), near("largest", 1, within=0.05)),
-        ),
-        ClaimPart(
-            Both("In the heads of this model the mean is 0.", "在该模型的各个头中，均值为 0。"),
-            (around("mean", 0, within=0.1),),
-        ),
-    ),
-    measure=_variance,
-    numbers={
-        "drawn": Label(Both("Var(q · k) / d_k, drawn at random", "Var(q·k) / d_k，随机抽取"), of=RANDOM),
-        "smallest": Label(Both("Var(q · k) / d_k, smallest of all heads", "Var(q·k) / d_k，各头最小值")),
-        "median": Label(Both("Var(q · k) / d_k, median of heads", "Var(q·k) / d_k，各头中位数")),
-        "largest": Label(Both("Var(q · k) / d_k, largest of all heads", "Var(q·k) / d_k，各头最大值")),
-        "mean": Label(Both("|mean| / deviation of q · k, median of heads", "q·k 的 |均值| / 标准差，各头中位数")),
-    },
-    setting=Both(
-        "Drawn: standard normal entries, d_k from 4 to 4,096, seed 0. Heads: q · k before the scale, over all cells of "
-        "the text that no mask hides.",
-        "随机：标准正态分量，d_k 从 4 到 4096，种子 0。各头：缩放之前的 q·k，取文本中未被掩码遮住的所有格子。",
-    ),
-    because=Both(
-        "The paper says so in a footnote, of independent components with mean 0 and variance 1. Trained queries and "
-        "keys are neither independent nor of variance 1: projections are initialised smaller, and training moves both.",
-        "原论文在脚注中这样写，前提是各分量独立、均值为 0、方差为 1。训练后的 Q、K 既不独立，方差也不是 1："
-        "投影矩阵的初始值更小，训练又会改变它们。",
-    ),
-    refuted=Both(
-        "Heads whose variance is d_k within 5 % on ordinary text, or random entries whose variance is not.",
-        "如果普通文本上各头的方差与 d_k 相差不到 5%，或者随机分量的方差不等于 d_k，判断就会改变。",
-    ),
-    formula=r"\frac{\mathrm{Var}(q \cdot k)}{d_k}: \quad <drawn> \; (x \sim \mathcal{N}(0, 1)), \qquad <median>",
-    papers=(VASWANI_2017,),
-    see=PageLink("scores", {"section": "All heads"}),
-    of=SEES_QUERIES,
-)
-
-
-def _scaled_variance(subject: Subject) -> Measurement:
-    drawn, heads = _drawn(subject), _heads(subject)
-    scaled = heads["scaled"].to_numpy()
+    within = heads["within"].to_numpy()
     picture = Lines(
         (
             Series(
@@ -154,7 +96,7 @@ def _scaled_variance(subject: Subject) -> Measurement:
                 drawn["scaled_variance"].tolist(),
                 dashed=True,
             ),
-            Series(Both("heads of this model", "该模型的各个头"), heads["d_k"].tolist(), scaled.tolist(), points=True),
+            Series(Both("heads of this model", "该模型的各个头"), heads["d_k"].tolist(), within.tolist(), points=True),
         ),
         x_title=Both("d_k", "d_k"),
         y_title=Both("variance of the scaled scores", "缩放后分数的方差"),
@@ -166,86 +108,114 @@ def _scaled_variance(subject: Subject) -> Measurement:
         {
             "drawn_least": float(drawn["scaled_variance"].min()),
             "drawn_most": float(drawn["scaled_variance"].max()),
-            "smallest": float(scaled.min()),
-            "median": float(np.median(scaled)),
-            "largest": float(scaled.max()),
+            **subject.cached(("variance at start", 0), _at_start),
+            "near": float(np.mean((within > 2 / 3) & (within < 3 / 2))),
+            "smallest": float(within.min()),
+            "median": float(np.median(within)),
+            "largest": float(within.max()),
+            "mean": float(np.abs(heads["mean"] / np.sqrt(heads["variance"])).median()),
         },
         picture,
     )
 
 
-SCALED_VARIANCE = Question(
-    17,
+VARIANCE = Question(
+    16,
     mixed="conditions",
-    asked=Both("Is the variance 1 after dividing by √d_k?", "除以 √d_k 之后，方差是 1 吗？"),
+    asked=Both(
+        "Is the variance of q · k equal to d_k, and 1 after dividing by √d_k?",
+        "q·k 的方差等于 d_k，除以 √d_k 之后等于 1 吗？",
+    ),
     claim=Both(
-        "Dividing by √d_k brings the variance of the scores from d_k back to 1, whatever the width.",
-        "除以 √d_k 之后，点积的方差从 d_k 变为 1，与 d_k 无关。",
+        "Queries and keys have mean 0 and variance 1, so q · k has mean 0 and variance d_k; dividing by √d_k brings "
+        "it back to 1, whatever the width.",
+        "Q、K 的各分量均值为 0、方差为 1，所以 q·k 的均值为 0、方差为 d_k；除以 √d_k 之后方差变为 1，与 d_k 无关。",
     ),
     parts=(
         ClaimPart(
             Both(
-                "It is 1 for independent entries of mean 0 and variance 1, at every width.",
-                "各分量独立、均值为 0、方差为 1 时，不管 d_k 多大，方差都是 1。",
+                "Of independent entries with mean 0 and variance 1 it is 1 after the scale, at every width.",
+                "各分量独立、均值为 0、方差为 1 时，不管 d_k 多大，缩放后的方差都是 1。",
             ),
             (near("drawn_least", 1, within=0.05), near("drawn_most", 1, within=0.05)),
         ),
         ClaimPart(
-            Both("It is 1 in the heads of this model.", "在该模型的各个头中，方差是 1。"),
-            (near("smallest", 1, within=0.1), near("largest", 1, within=0.1)),
+            Both(
+                "It is so when training starts, from an input of variance 1: with nn.Linear's own weights, Xavier's "
+                "and BERT's N(0, 0.02²).",
+                "训练开始时（输入方差为 1）也是这样：nn.Linear 的默认初始化、Xavier 初始化、BERT 的 N(0, 0.02²)。",
+            ),
+            tuple(near(name, 1, within=0.25) for name in STARTS),
+        ),
+        ClaimPart(
+            Both(
+                "In most heads of this model it is so after training: between 2/3 and 3/2 within a row.",
+                "训练之后，该模型的多数头也是这样：同一行内的方差在 2/3 与 3/2 之间。",
+            ),
+            (above("near", 0.5),),
+        ),
+        ClaimPart(
+            Both("In the typical head of this model the mean is 0.", "在该模型的典型的头中，均值为 0。"),
+            (around("mean", 0, within=0.1),),
         ),
     ),
-    measure=_scaled_variance,
+    measure=_variance,
     numbers={
         "drawn_least": Label(
-            Both(
-                "variance of the scaled scores, random entries, smallest over d_k",
-                "缩放后分数的方差，随机分量，各 d_k 最小值",
-            ),
+            Both("scaled variance, random entries, smallest over d_k", "缩放后的方差，随机分量，各 d_k 最小值"),
             of=RANDOM,
         ),
         "drawn_most": Label(
-            Both(
-                "variance of the scaled scores, random entries, largest over d_k",
-                "缩放后分数的方差，随机分量，各 d_k 最大值",
-            ),
+            Both("scaled variance, random entries, largest over d_k", "缩放后的方差，随机分量，各 d_k 最大值"),
             of=RANDOM,
         ),
+        "linear": Label(Both("scaled variance at the start, nn.Linear", "初始时缩放后的方差，nn.Linear"), of=RANDOM),
+        "xavier": Label(Both("scaled variance at the start, Xavier", "初始时缩放后的方差，Xavier"), of=RANDOM),
+        "bert": Label(Both("scaled variance at the start, N(0, 0.02²)", "初始时缩放后的方差，N(0, 0.02²)"), of=RANDOM),
+        "near": Label(
+            Both(
+                "heads whose scaled variance within a row is between 2/3 and 3/2",
+                "同一行内缩放后方差在 2/3 与 3/2 之间的头",
+            ),
+            "%",
+        ),
         "smallest": Label(
-            Both("variance of the scaled scores, this model, smallest of heads", "缩放后分数的方差，该模型，各头最小值")
+            Both("scaled variance within a row, smallest of all heads", "同一行内缩放后的方差，各头最小值")
         ),
-        "median": Label(
-            Both("variance of the scaled scores, this model, median of heads", "缩放后分数的方差，该模型，各头中位数")
-        ),
+        "median": Label(Both("scaled variance within a row, median of heads", "同一行内缩放后的方差，各头中位数")),
         "largest": Label(
-            Both("variance of the scaled scores, this model, largest of heads", "缩放后分数的方差，该模型，各头最大值")
+            Both("scaled variance within a row, largest of all heads", "同一行内缩放后的方差，各头最大值")
         ),
+        "mean": Label(Both("|mean| / deviation of q · k, median of heads", "q·k 的 |均值| / 标准差，各头中位数")),
     },
     setting=Both(
-        "Random: standard normal entries, d_k from 4 to 4,096, seed 0. Model: q · k times the model's own scale, over "
-        "all cells of the text that no mask hides.",
-        "随机：标准正态分量，d_k 从 4 到 4096，种子 0。模型：q·k 乘以模型自己的缩放因子，"
-        "取文本中未被掩码遮住的所有格子。",
+        "Drawn: standard normal entries, d_k from 4 to 4,096, seed 0. At the start: 512 inputs of width 512, d_k = 64, "
+        "seed 0, 8 draws. Heads: the scores on this text, over all cells that no mask hides; within a row, for what "
+        "all scores of a row share the softmax does not see.",
+        "随机：标准正态分量，d_k 从 4 到 4096，种子 0。初始时：512 个宽度为 512 的输入，d_k = 64，种子 0，抽取 8 次。"
+        "各头：该文本上未被掩码遮住的分数；取同一行内的方差，因为 softmax 看不到一行分数共有的部分。",
     ),
     because=Both(
-        "The division is exact, the assumption is not. A fixed factor can undo only a spread that is known "
-        "beforehand: training makes some heads sharp and leaves others flat, and the same √d_k divides both.",
-        "除法没有问题，问题在前提。固定的因子只能抵消已知的离散程度：训练使有的头尖锐、有的头平坦，"
-        "而除以的都是同一个 √d_k。",
+        "The paper says so in a footnote, of independent components with mean 0 and variance 1. Weights start smaller "
+        "or larger than that, and training moves both: some heads become sharp and others stay flat, and the same "
+        "√d_k divides them all. A fixed factor can undo only a spread that is known beforehand.",
+        "原论文在脚注中这样写，前提是各分量独立、均值为 0、方差为 1。实际的初始权重或小或大，训练又会改变它们："
+        "有的头变得尖锐，有的头仍然平坦，而除以的都是同一个 √d_k。固定的因子只能抵消事先知道的离散程度。",
     ),
     refuted=Both(
-        "A trained model all of whose heads have scores of variance 1.",
-        "如果训练好的模型中，每个头的分数方差都是 1，判断就会改变。",
+        "Weights that start with variance d_k and a trained model most of whose heads keep it, or random entries whose "
+        "variance is another.",
+        "如果初始权重就使方差为 d_k，训练后多数头仍然如此，或者随机分量的方差不等于 d_k，判断就会改变。",
     ),
-    formula=r"\mathrm{Var}\left(\frac{q \cdot k}{\sqrt{d_k}}\right): \quad <drawn_least> \ldots <drawn_most>, \qquad"
-    r" <smallest> \ldots <largest>",
+    formula=r"\mathrm{Var}\left(\frac{q \cdot k}{\sqrt{d_k}}\right): \quad <drawn_least> \ldots <drawn_most> \;"
+    r" (x \sim \mathcal{N}(0, 1)), \qquad <smallest> \ldots <largest>",
     papers=(VASWANI_2017,),
     see=PageLink("scores", {"section": "All heads"}),
     of=SEES_QUERIES,
 )
 
 
-# --- 18 to 20: saturation ------------------------------------------------------------------------------------------
+# --- 18, 19: saturation ------------------------------------------------------------------------------------------
 
 
 def _saturation(subject: Subject) -> Measurement:
@@ -1045,7 +1015,6 @@ THEME = Theme(
     Both("The scale 1/√d_k", "缩放 1/√d_k"),
     (
         VARIANCE,
-        SCALED_VARIANCE,
         SATURATION,
         EXPLOSION,
         EXAMPLE,

@@ -59,8 +59,8 @@ def test_all_questions_stand_in_both_languages(answers) -> None:
     links = {str(of["href"])[1:] for tag, of in found.tags if tag == "a" and str(of["href"]).startswith("#")}
     assert links <= set(ids)
     for said in (
-        "Is the variance of q · k equal to d_k?",
-        "q·k 的方差等于 d_k 吗？",
+        "Is the variance of q · k equal to d_k, and 1 after dividing by √d_k?",
+        "q·k 的方差等于 d_k，除以 √d_k 之后等于 1 吗？",
         "Holds under conditions",
         "有条件地成立",
         "2026-11-23",

@@ -22,8 +22,8 @@ def loaded_once(monkeypatch: pytest.MonkeyPatch, shipped) -> None:
 def test_a_table_of_two_questions(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--only", "16,42", "--text", "The cat sat."]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith(" 16  conditions  Is the variance of q · k equal to d_k?")
-    assert "drawn at random: 1.00" in lines[1]
+    assert lines[0].startswith(f" 16  conditions  {BY_NUMBER[16].asked.en}")
+    assert "scaled variance, random entries, largest over d_k: 1.03" in lines[1]
     assert lines[2].startswith(" 42  ")
 
 
@@ -31,9 +31,9 @@ def test_json_holds_all_that_was_measured(capsys: pytest.CaptureFixture[str]) ->
     assert command.main(["--only", "16", "--json", "--text", examples.FIRST]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert found["verdict"] == "conditions"
-    assert [part["holds"] for part in found["parts"]] == [True, False, False]
-    (check,) = found["parts"][0]["checks"]
-    assert check["number"] == "drawn"
+    assert [part["holds"] for part in found["parts"]] == [True, False, False, False]
+    check, _ = found["parts"][0]["checks"]
+    assert check["number"] == "drawn_least"
     assert check["needs"] == "1 ± 5 %"
     assert check["value"] == pytest.approx(1, abs=0.05)
     assert set(found["numbers"]) == set(BY_NUMBER[16].numbers)
@@ -91,7 +91,7 @@ def test_a_list_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--list", "--language", "zh"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(QUESTIONS)
-    assert " 16  q·k 的方差等于 d_k 吗？" in lines
+    assert f" 16  {BY_NUMBER[16].asked.zh}" in lines
 
 
 def test_a_span_names_the_questions_in_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,6 +103,6 @@ def test_answers_as_a_table(shipped) -> None:
     answers = list(questions.ask_all(questions.Subject(shipped("minilm"), examples.FIRST), only=[16]))
     table = questions.table(answers, language="zh")
     assert list(table.columns) == ["number", "question", "verdict", "numbers", "measured_on", "problem"]
-    assert table.loc[0, "question"] == "q·k 的方差等于 d_k 吗？"
-    assert table.loc[0, "numbers"].startswith("Var(q·k) / d_k，随机抽取：1.00；")
+    assert table.loc[0, "question"] == BY_NUMBER[16].asked.zh
+    assert table.loc[0, "numbers"].startswith("缩放后的方差，随机分量，各 d_k 最小值：0.993；")
     assert json.loads(json.dumps(written.record(answers[0]), allow_nan=False))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from torch.autograd.functional import jacobian
 
 import models
 from inspector.questions.asking import find
 from inspector.questions.index import BY_NUMBER
 from inspector.questions.record.subject import Subject
+from inspector.questions.themes import scale
 from inspector.questions.themes.scale import THEME
 from inspector.scores import theory
 from tests.closeness import assert_close
@@ -25,17 +27,29 @@ def test_a_corrupted_number_changes_the_verdict(question, answer: Ask):
 
 def test_16_variance_is_d_k_for_independent_entries_alone(answer: Ask):
     found = answer(16)
-    assert found.verdict == "conditions"
-    assert found.held == (True, False, False)
-    assert found.numbers["drawn"] == pytest.approx(1, abs=0.005)  # d_k from 4 to 4,096: 0.995 to 1.005, of the mean
-    assert found.numbers["largest"] > 10  # trained heads are nowhere near
+    assert (found.verdict, found.held) == ("conditions", (True, False, False, False))
+    assert (
+        0.97 <= found.numbers["drawn_least"] <= found.numbers["drawn_most"] <= 1.03
+    )  # one draw of 65,536 for each d_k
+    # Of W x the variance of an entry is 512 Var(W), and that of a product of two its square:
+    for name, variance in (("linear", 1 / (3 * 512)), ("xavier", 2 / (512 + 64)), ("bert", 0.02**2)):
+        assert_close(found.numbers[name], (512 * variance) ** 2, relative=0.05)
+    audited = {"smallest": 0.44, "median": 1.86, "largest": 106}  # within rows, by code of the audit's own
+    for name, value in audited.items():
+        assert_close(found.numbers[name], value, relative=0.01)
 
 
-def test_17_a_scaled_variance_is_1_for_independent_entries_alone(answer: Ask):
-    found = answer(17)
-    assert found.held == (True, False)
-    assert found.numbers["drawn_least"] >= 0.97  # one draw of 65,536 for each d_k; 0.995 to 1.005 in the mean
-    assert found.numbers["drawn_most"] <= 1.03
+def test_16_holds_where_weights_keep_the_variance(monkeypatch: pytest.MonkeyPatch, answer: Ask):
+    """In a world whose weights start and stay at variance 1 / d, every part holds."""
+    monkeypatch.setattr(scale, "STARTS", {name: lambda w: nn.init.normal_(w, std=512**-0.5) for name in scale.STARTS})
+    numbers = {**answer(16).numbers, **scale._at_start()}
+    assert [part.holds(numbers) for part in BY_NUMBER[16].parts] == [True, True, False, False]
+
+
+def test_17_and_20_went_into_others():
+    assert (find(17).number, find(20).number) == (16, 19)
+    with pytest.raises(ValueError, match="no question 999"):
+        find(999)
 
 
 def test_18_the_scale_helps_wide_heads_and_not_narrow_ones(answer: Ask):
@@ -94,12 +108,6 @@ def test_19_a_softmax_that_does_not_saturate_explodes(answer: Ask, monkeypatch: 
     *_, explodes, vanishes = (part.holds(numbers) for part in BY_NUMBER[19].parts)
     assert (explodes, vanishes) == (True, False)
     assert numbers["growth_least"] == pytest.approx(8**0.5, rel=0.05)
-
-
-def test_20_went_into_19():
-    assert find(20).number == 19
-    with pytest.raises(ValueError, match="no question 999"):
-        find(999)
 
 
 def test_21_the_sum_is_right_and_its_setting_is_not(answer: Ask):

@@ -123,9 +123,9 @@ def test_a_guess_is_judged_and_counted():
 
 def test_the_answer_has_verdict_parts_numbers_formula_and_papers(answered: AppTest):
     shown = said(answered)
-    assert "Holds under conditions · 1 of 3 claims hold" in shown
+    assert "Holds under conditions · 1 of 4 claims hold" in shown
     assert len(badges(answered)) == 1 + len(BY_NUMBER[16].parts)
-    assert "would be 1 ± 5 % if the sentence held" in shown.replace("&#37;", "%")
+    assert "would be 1 ± 25 % if the sentence held" in shown.replace("&#37;", "%")
     assert len(answered.get("plotly_chart")) == 1
     assert "<drawn>" not in answered.latex[0].value
     assert len(answered.table) == 2
