@@ -7,7 +7,7 @@ run it meanwhile. A step of training in the midst of a recording is seen by the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -25,9 +25,8 @@ if TYPE_CHECKING:  # torch and transformers take seconds to import: they come wi
 
 _TOKENIZER = "Give a fast tokenizer of transformers, such as AutoTokenizer.from_pretrained(...) returns"
 _PLAIN = frozenset((bool, int, float, str))
-_UNREAD = frozenset(
-    ("training", "_is_full_backward_hook", "_output_capturing_hooks_installed", "_attn_implementation_internal")
-)
+_UNREAD = frozenset(("_output_capturing_hooks_installed", "_attn_implementation_internal"))
+"""Settings of a module and of its configuration that a twin does not take over."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,8 @@ def of(model: LoadedModel | nn.Module, *, tokenizer: Any = None) -> LoadedModel:
     The weights are the model's own memory, read as they are when a text is recorded. The model keeps its attention, its
     mode, its hooks and its gradients; what is recorded is run in eval mode and without its hooks. The answer is kept as
     long as the model lives, and made anew where its weights or settings have changed; a tokenizer that was given once
-    is remembered. Without a tokenizer the model reads ids alone (`record(..., tokens=[...])`). A LoadedModel stays as it
-    is.
+    is remembered. Without a tokenizer the model reads ids alone (`record(..., tokens=[...])`). A LoadedModel is
+    returned unchanged.
 
     Raises ValueError for what is no such model, a tokenizer that is not fast, a model without a twin that computes the
     same (see `models.twin.check_copyable`), weights that are not finite, and attention that cannot be captured.
@@ -122,25 +121,35 @@ def _check_tokenizer(tokenizer: object) -> None:
 
 def _state_of(model: nn.Module) -> Iterator[object]:
     """Yield what a twin depends on: modules, their plain settings, each tensor's place and number of changes."""
+    from torch import nn
+
     configs: dict[int, object] = {}
+    ignored = _UNREAD | vars(nn.Module()).keys()
     for module in model.modules():
         settings = vars(module)
         if (config := settings.get("config")) is not None:
             configs[id(config)] = config
-        yield id(module), id(settings.get("forward"))
-        yield _plain(settings)
+        yield id(module), id(settings.get("forward")), _plain(settings, ignored)
         for tensors in (module._parameters, module._buffers):
             for tensor in tensors.values():
                 if tensor is not None:
                     changes = 0 if tensor.is_inference() else tensor._version
                     yield id(tensor), tensor.data_ptr(), tensor.dtype, changes
     for config in configs.values():
-        yield _plain(getattr(config, "__dict__", {}))
+        yield _plain(getattr(config, "__dict__", {}), _UNREAD)
 
 
-def _plain(settings: dict[str, object]) -> tuple[tuple[str, object], ...]:
-    """List the settings that are numbers and words, but those that a twin does not take over."""
-    return tuple((name, value) for name, value in settings.items() if type(value) in _PLAIN and name not in _UNREAD)
+def _plain(settings: Mapping[str, object], ignored: Set[str] = frozenset()) -> tuple[object, ...]:
+    """List the settings that are numbers or words, or hold such."""
+    return tuple((name, _frozen(value)) for name, value in settings.items() if name not in ignored)
+
+
+def _frozen(value: object) -> object:
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value))
+    return _plain(value) if isinstance(value, dict) else None
 
 
 def _copied(tokenizer: Any) -> Any:
@@ -155,8 +164,10 @@ def _made(model: Any, tokenizer: Any) -> LoadedModel:
     from transformers import PreTrainedModel
 
     from models.twin import check_copyable, has_hooks
+    from models.untrusted.weights import check_finite
 
     check_copyable(model)
+    check_finite(model, instead="Take weights from before its training went wrong.")
     loaded = _of_transformers(model, tokenizer) if isinstance(model, PreTrainedModel) else _own(model, tokenizer)
     if not has_hooks(model):
         return loaded
@@ -176,7 +187,6 @@ def _own(model: Network, tokenizer: Any) -> LoadedModel:
     from models.registry import own_model
     from models.transformer.stacks import EncoderDecoder
     from models.twin import twin
-    from models.untrusted.weights import check_finite
 
     config, card = model.config, _card(model, kind=f"this project's own {model.config.shape}")
     if isinstance(tokenizer, NoTokenizer):
@@ -187,9 +197,8 @@ def _own(model: Network, tokenizer: Any) -> LoadedModel:
             f"the tokenizer has {len(tokenizer):,} tokens and {card.id} room for {config.vocabulary:,}: give the "
             "tokenizer that it was trained with"
         )
-    network: Any = twin(model)
-    check_finite(network)
-    made = own_model(replace(card, shape=config.shape), network, tokenizer, max_tokens=config.max_positions)
+    copied: Any = twin(model)
+    made = own_model(replace(card, shape=config.shape), copied, tokenizer, max_tokens=config.max_positions)
     return replace(made, live=True)
 
 

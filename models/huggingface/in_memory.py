@@ -36,27 +36,27 @@ def runner_of(network: PreTrainedModel, tokenizer: Any) -> PretrainedRunner:
     if why is not None:
         raise ValueError(f"the attention of {name} ({config.model_type}) cannot be captured: {why}")
     part = network.base_model if model_class(config) is AutoModel else network
+    copied = twin(part)
     try:
-        return _ready(part, tokenizer, IMPLEMENTATION)
+        return _ready(copied, tokenizer, IMPLEMENTATION)
     except (UnfitWeights, torch.OutOfMemoryError) as error:
         raise ValueError(f"{name} cannot be shown: {error}") from error
     except CANNOT_LOAD:  # its attention bypasses the registry, or was chosen as the network was built
         pass
     try:
-        return _ready(part, tokenizer, "eager")
+        return _ready(twin(part), tokenizer, "eager")
     except CANNOT_LOAD as error:
         raise ValueError(f"the attention of {name} ({config.model_type}) cannot be captured: {error}") from error
 
 
-def _ready(part: Any, tokenizer: Any, implementation: str) -> PretrainedRunner:
-    """Make a twin whose configuration is what from_pretrained gives, with another attention, and try it out."""
-    network: Any = twin(part)
+def _ready(network: Any, tokenizer: Any, implementation: str) -> PretrainedRunner:
+    """Configure a twin as from_pretrained does, with another attention, and try it out."""
     for module in network.modules():
         for config in vars(module).values():
             if isinstance(config, PretrainedConfig):
                 config.output_attentions = config.output_hidden_states = False
                 config._attn_implementation = implementation
-    network.config.architectures = [_class_name(part)]
+    network.config.architectures = [_class_name(network)]
     if getattr(network, "generation_config", None) is not None:
         network.generation_config = _generation(network)
     return made_ready(network, tokenizer, shape=shape_of(network.config))
