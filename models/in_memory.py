@@ -31,7 +31,7 @@ _UNREAD = frozenset(("_output_capturing_hooks_installed", "_attn_implementation_
 
 @dataclass(frozen=True)
 class _Kept:
-    """What a model was made into. state: of the model then; tokenizer: as it was given, with its length then."""
+    """A model as it was made ready, with what it was then: its state, and the tokenizer as given with its length."""
 
     state: tuple[object, ...]
     tokenizer: Any
