@@ -4,6 +4,7 @@
 import models
 
 loaded = models.load("minilm")  # "translator", "mini-bert", "org/name", a folder
+loaded = models.of(model, tokenizer=tokenizer)  # a model of yours that is in memory
 ```
 """
 
@@ -13,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from models.cards import catalogue, names
+from models.in_memory import of
 from models.loaded import Card, LoadedModel
 from models.registry import load, load_tokenizer, own_implementation, variant
 
@@ -28,6 +30,7 @@ __all__ = [
     "load",
     "load_tokenizer",
     "names",
+    "of",
     "own_implementation",
     "variant",
 ]

@@ -122,6 +122,7 @@ class LoadedModel:
     eager attention's softmax. linear: whether a recording grows with the text; where it is False, with its square,
     for the maps of an "eager output" that cannot be made again are kept.
     start: the id that a decoder begins its target with, where the tokenizer does not write it.
+    live: the weights are those of a model in memory (`models.of`), which may be trained on after a recording.
     """
 
     card: Card
@@ -134,6 +135,7 @@ class LoadedModel:
     backend: Backend = "own"
     linear: bool = True
     start: int | None = None
+    live: bool = False
 
     def __repr__(self) -> str:
         """Name the model, and what it reads, in a line."""

@@ -70,8 +70,8 @@ def load(
         return _load_config(id, placement, tokenizer=tokenizer, seed=seed)
     if not isinstance(id, str | os.PathLike):
         raise ValueError(
-            f"load takes a name, a folder or a TransformerConfig, not a {type(id).__name__}: save a model of "
-            "transformers and its tokenizer with save_pretrained, and load that folder"
+            f"load takes a name, a folder or a TransformerConfig, not a {type(id).__name__}: a model that is in memory "
+            "is made ready by models.of(model, tokenizer=tokenizer)"
         )
     if tokenizer is not None or seed:
         raise ValueError(f"tokenizer and seed go with a TransformerConfig; {os.fspath(id)[:100]!a} has its own")
@@ -244,10 +244,10 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
         "see the model's own licence",
         shape=runner.shape,
     )
-    return _watched_model(card, runner)
+    return watched_model(card, runner)
 
 
-def _watched_model(card: Card, runner: PretrainedRunner) -> LoadedModel:
+def watched_model(card: Card, runner: PretrainedRunner) -> LoadedModel:
     """Make a model that transformers runs ready to be inspected."""
     from models.config_facts import attention_count
 
@@ -293,7 +293,7 @@ def _load_smollm2(placement: Placement) -> LoadedModel:
     from models.smollm2.network import load_runner
 
     _check_one_device(placement)
-    return _watched_model(SMOLLM2, load_runner(placement))
+    return watched_model(SMOLLM2, load_runner(placement))
 
 
 def _load_smollm2_own(placement: Placement) -> LoadedModel:

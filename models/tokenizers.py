@@ -79,6 +79,39 @@ class Encoding:
         return replace(self, **columns, spans=None if self.spans is None else self.spans[:-1])
 
 
+class NoTokenizer:
+    """Stands where a model has no tokenizer: it names no id, so that ids stay numbers, and reads no text."""
+
+    is_fast = True
+    model_max_length = 10**30  # transformers' own number for "no limit"
+    all_special_ids: Sequence[int] = ()
+    all_special_tokens: Sequence[str] = ()
+    bos_token_id = eos_token_id = unk_token_id = sep_token_id = pad_token_id = cls_token_id = mask_token_id = None
+    pad_token = mask_token = chat_template = None
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        """Raise ValueError with the way out."""
+        raise ValueError(
+            "This model was given without a tokenizer, so it reads no text: give the text's ids as tokens=[...], or "
+            "the tokenizer as tokenizer="
+        )
+
+    def __len__(self) -> int:
+        return 0
+
+    def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[None]:
+        """Name no id: see `token_names`."""
+        return [None] * len(ids)
+
+    def convert_tokens_to_ids(self, name: str) -> None:
+        """Know no token."""
+        return
+
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
+        """Write ids as `token_names` names them."""
+        return " ".join(token_names(self, ids))
+
+
 def token_names(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
     """The text of each token; "<32105>" for an id that the model has and its tokenizer has not.
 

@@ -69,7 +69,13 @@ FLOORS = (
     ("app",),
 )
 """Floors from the ground up; an arrow leads to a lower floor. `inspector/views/*` are the pages, each its own room."""
-DOORS = ("__init__", "output_projection", "registry", "train")  # files of models/ above the rooms that they open
+DOORS = (
+    "__init__",
+    "in_memory",
+    "output_projection",
+    "registry",
+    "train",
+)  # files of models/ above the rooms that they open
 WHOLE = ("inspector/components",)  # rooms whose folders belong to them
 PUBLIC = "inspector/__init__.py"  # reaches every room by its name, on first use
 

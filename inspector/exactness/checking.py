@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from torch import nn
+
+import models
 from inspector.probe import OnProgress, hold
 from inspector.self_checks import Exactness, WeightChecks
 from inspector.trace import Trace
@@ -10,7 +13,7 @@ from models import LoadedModel
 
 def check(
     trace: Trace,
-    loaded: LoadedModel | None = None,
+    loaded: LoadedModel | nn.Module | None = None,
     *,
     expected_layers: int | None = None,
     on_progress: OnProgress | None = None,
@@ -23,6 +26,7 @@ def check(
 
     Raises ValueError for a model that is not the trace's.
     """
+    loaded = None if loaded is None else models.of(loaded)
     if loaded is not None and loaded.card.id != trace.model:
         raise ValueError(
             f"the trace is of {trace.model!a}, not of {loaded.card.id!a}: give the model that was recorded"

@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass, replace
 
 import pandas as pd
 import torch
+from torch import nn
 
+import models
 from inspector.generating.writing import Watch, prompt
 from models import LoadedModel
 from models.decoding import BeamStep, LengthPenalty
@@ -64,7 +66,7 @@ class BeamTree:
 
 
 def search(
-    loaded: LoadedModel,
+    loaded: LoadedModel | nn.Module,
     text: str,
     *,
     beams: int,
@@ -80,6 +82,7 @@ def search(
 
     Raises ValueError as `generating.prompt`, and for fewer than 1 beam or new token.
     """
+    loaded = models.of(loaded)
     given = prompt(loaded, text)
     if beams < 1 or new_tokens < 1:
         raise ValueError(f"beam search with {beams} beams for {new_tokens} new tokens; search with at least 1 of each")

@@ -14,7 +14,9 @@ from time import perf_counter
 
 import pandas as pd
 import torch
+from torch import nn
 
+import models
 from inspector.probe import ModelInputs, record_inputs
 from inspector.trace import Trace
 from models import LoadedModel
@@ -149,11 +151,12 @@ class WrittenText:
         return table
 
 
-def prompt(loaded: LoadedModel, text: str) -> Prompt:
+def prompt(loaded: LoadedModel | nn.Module, text: str) -> Prompt:
     """Tokenize what the model writes from, cut to what it can read.
 
     Raises ValueError for a model that does not write, an empty text, or one that leaves no room.
     """
+    loaded = models.of(loaded)
     if loaded.write is None:
         raise ValueError(f"{loaded.card.id} {why_not(loaded)}; choose a model that writes")
     encoding = loaded.encode(text)
@@ -178,7 +181,7 @@ def why_not(loaded: LoadedModel) -> str:
 
 @torch.inference_mode()
 def write(
-    loaded: LoadedModel,
+    loaded: LoadedModel | nn.Module,
     text: str,
     *,
     how: Decoding | None = None,
@@ -194,7 +197,7 @@ def write(
 
     Raises ValueError as `prompt`, for a number of tokens that is not 1 to the room, or a bad way to draw.
     """
-    how = Decoding() if how is None else how
+    how, loaded = Decoding() if how is None else how, models.of(loaded)
     given = prompt(loaded, text)
     if not 1 <= new_tokens <= given.room:
         raise ValueError(f"new_tokens is {new_tokens}; after this text the model has room for 1 to {given.room}")

@@ -11,6 +11,7 @@ from torch import Tensor
 from inspector.probe import ModelInputs, record, record_inputs
 from inspector.trace import Trace
 from models import LoadedModel
+from models.in_memory import not_loaded
 from models.loaded import Runner
 from models.tokenizers import Encoding, substituted, token_id
 
@@ -49,6 +50,8 @@ def recorded(
 
     Raises ValueError for a Trace of another model, and where nothing can be read.
     """
+    if not isinstance(loaded, LoadedModel):
+        raise ValueError(not_loaded(loaded))
     if isinstance(text, str):
         return record(loaded, text, text_pair=text_pair, target=target)
     if text.model != loaded.card.id:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+import models
 from inspector.probe.inputs import ModelInputs
 from inspector.probe.norm_hooks import WatchedForward, install, watch_norms
 from inspector.probe.norm_places import LayerCall, stream_of
@@ -32,7 +33,7 @@ MANY = "it is a mixture of experts: each token goes through FFNs of its own choi
 OTHER = "no two matrices with a known activation function between them were seen in it"
 
 
-def record_blocks(loaded: LoadedModel, trace: Trace) -> Blocks:
+def record_blocks(loaded: LoadedModel | nn.Module, trace: Trace) -> Blocks:
     """Run the model once more on the text of a trace, and record the inside of every layer.
 
     Kept are the residual stream before and after each layer, what each sublayer added to it, and each FFN's input:
@@ -42,6 +43,7 @@ def record_blocks(loaded: LoadedModel, trace: Trace) -> Blocks:
     Raises ValueError where the layers cannot be told, and where the model gives another last hidden state than the
     trace has.
     """
+    loaded = models.of(loaded)
     install(loaded.network)
     attentions: list[AttentionCall] = []
     names = {key(parameter): name for name, parameter in loaded.network.named_parameters()}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import index
+from typing import Any, SupportsIndex
 
 from inspector.trace import Trace
 from models import LoadedModel
 from models.formatting import format_bytes
+from models.in_memory import not_loaded
 from models.limits import variable
 from models.tokenizers import Cut, Encoding, encode, from_ids
 
@@ -42,18 +46,13 @@ class TextLimits:
 UNLIMITED = TextLimits()
 
 
-def _check_kinds(loaded: object, **texts: object) -> None:
-    """Raise ValueError with the way out where a model's name, several texts or token ids are given."""
-    if not isinstance(loaded, LoadedModel):
-        raise ValueError(
-            f"{str(loaded)[:60]!a} is no loaded model but a {type(loaded).__name__}: give what models.load returns, "
-            'such as models.load("minilm")'
-        )
+def _check_texts(**texts: object) -> None:
+    """Raise ValueError with the way out where several texts or token ids are given."""
     for name, text in texts.items():
         if isinstance(text, str) or (text is None and name != "text"):
             continue
         several = isinstance(text, list | tuple) and bool(text) and all(isinstance(part, str) for part in text)
-        out = "record_batch reads several texts" if several else "give a string"
+        out = "record_batch reads several texts" if several else "give a string, or ids of tokens as tokens="
         raise ValueError(f"{name} is a {type(text).__name__}, not a string: {out}")
 
 
@@ -73,7 +72,7 @@ class ModelInputs:
 
 def tokenize_inputs(
     loaded: LoadedModel,
-    text: str,
+    text: str | None,
     *,
     text_pair: str | None = None,
     target: str | None = None,
@@ -83,7 +82,10 @@ def tokenize_inputs(
 
     Raises ValueError for a pair or a target that the model cannot read, and for what is no model and no text.
     """
-    _check_kinds(loaded, text=text, text_pair=text_pair, target=target)
+    if not isinstance(loaded, LoadedModel):
+        raise ValueError(not_loaded(loaded))
+    _check_texts(text=text, text_pair=text_pair, target=target)
+    assert text is not None
     longest = loaded.max_tokens
     limit = None
     if limits.tokens is not None and limits.tokens < longest:
@@ -103,6 +105,57 @@ def tokenize_inputs(
     return replace(inputs, encoding=replace(inputs.encoding, cut=Cut(after, before, "characters", why)))
 
 
+def inputs_of_ids(
+    loaded: LoadedModel, ids: Sequence[int], *, target: str | None = None, limits: TextLimits = UNLIMITED
+) -> ModelInputs:
+    """Give ids of tokens to the model as they are, special tokens and all; target: as in `tokenize_inputs`.
+
+    Raises ValueError for what are no ids of the model, and for more of them than it or the limits allow.
+    """
+    _check_texts(target=target)
+    known = _checked_ids(ids, vocabulary=_vocabulary(loaded))
+    most = min(loaded.max_tokens, limits.tokens or loaded.max_tokens)
+    if len(known) > most:
+        raise ValueError(f"tokens are {len(known):,} ids, and {loaded.card.id} reads at most {most:,} here: cut them")
+    encoding = from_ids(loaded.tokenizer, known)
+    if target is not None and loaded.shape == "encoder-decoder":
+        whole = encode(loaded.tokenizer, limits.shorten(target), max_tokens=most)
+        return _shaped(loaded, encoding, target=_started(loaded, whole))
+    _check_no_target(loaded, target)
+    if loaded.shape == "decoder":
+        return ModelInputs(encoding, predicts=(*encoding.tokens[1:], None))
+    return _shaped(loaded, encoding)
+
+
+def _checked_ids(ids: object, *, vocabulary: int) -> list[int]:
+    """Check a sequence of ids, or a torch or numpy array of one dimension."""
+    numbers = ids.tolist() if hasattr(ids, "tolist") else ids
+    if not isinstance(numbers, Sequence) or isinstance(numbers, str | bytes) or not numbers:
+        raise ValueError(f"tokens are {str(ids)[:60]!a}, no sequence of ids: give ids of one text, such as [101, 102]")
+    for place, id in enumerate(numbers):
+        if not isinstance(id, SupportsIndex) or isinstance(id, bool):
+            raise ValueError(f"token {place} is {str(id)[:60]!a}, a {type(id).__name__}: give ids of one text")
+        if not 0 <= index(id) < vocabulary:
+            raise ValueError(f"token {place} is {str(id)[:60]}: the model has ids from 0 to {vocabulary - 1:,}")
+    return list(map(index, numbers))
+
+
+def _vocabulary(loaded: LoadedModel) -> int:
+    """Count the rows of the embedding of the tokens that the model reads."""
+    if loaded.backend == "own":
+        return int(loaded.config.vocabulary)
+    network: Any = loaded.network
+    return len(network.get_input_embeddings().weight)
+
+
+def _check_no_target(loaded: LoadedModel, target: str | None) -> None:
+    if target is not None and loaded.shape != "encoder-decoder":
+        raise ValueError(
+            f"{loaded.card.id} is {'an encoder' if loaded.shape == 'encoder' else 'a decoder'} and has no target; "
+            "leave the target out, or choose an encoder-decoder"
+        )
+
+
 def _tokenize(
     loaded: LoadedModel, text: str, *, text_pair: str | None, target: str | None, limit: str | None
 ) -> ModelInputs:
@@ -112,12 +165,13 @@ def _tokenize(
 
     if text_pair is not None and loaded.shape != "encoder":
         raise ValueError(f"{loaded.card.id} reads one text, and a pair is for encoders; leave the second text out")
-    if target is not None and loaded.shape != "encoder-decoder":
-        raise ValueError(
-            f"{loaded.card.id} is {'an encoder' if loaded.shape == 'encoder' else 'a decoder'} and has no target; "
-            "leave the target out, or choose an encoder-decoder"
-        )
+    _check_no_target(loaded, target)
     encoding = encoded(text, text_pair)
+    return _shaped(loaded, encoding, target=None if target is None else _started(loaded, encoded(target)))
+
+
+def _shaped(loaded: LoadedModel, encoding: Encoding, *, target: Encoding | None = None) -> ModelInputs:
+    """Make a text the inputs of the model's shape; an encoder-decoder without a whole target writes its own."""
     if loaded.shape == "encoder":
         return ModelInputs(encoding)
     if loaded.shape == "decoder":
@@ -126,10 +180,8 @@ def _tokenize(
     if target is None:
         if loaded.write is None:
             raise ValueError(f"{loaded.card.id} has no head that writes; give it a target")
-        whole = from_ids(loaded.tokenizer, loaded.generate_ids(encoding, new_tokens=WRITTEN))
-    else:
-        whole = _started(loaded, encoded(target))
-    return ModelInputs(encoding, target=whole.without_last(), predicts=whole.tokens[1:])
+        target = from_ids(loaded.tokenizer, loaded.generate_ids(encoding, new_tokens=WRITTEN))
+    return ModelInputs(encoding, target=target.without_last(), predicts=target.tokens[1:])
 
 
 def _started(loaded: LoadedModel, target: Encoding) -> Encoding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -79,14 +79,33 @@ def parameters(module: nn.Module, *, width: int, gated: bool = False) -> NormPar
 
     gated: whether it is given a second tensor as wide as its input.
     """
-    asked = _known.setdefault(module, {})
-    if (width, gated) not in asked:
-        asked[width, gated] = _infer(module, width, gated)
-    return asked[width, gated]
+    known = _known.get(module)
+    if known is None or known.is_changed(module):
+        known = _known[module] = _Known(tuple(tensor.clone() for tensor in _tensors(module)))
+    if (width, gated) not in known.formulas:
+        known.formulas[width, gated] = _infer(module, width, gated)
+    return known.formulas[width, gated]
 
 
-_known: WeakKeyDictionary[nn.Module, dict[tuple[int, bool], NormParameters | None]] = WeakKeyDictionary()
-"""A loaded model never changes."""
+@dataclass(frozen=True)
+class _Known:
+    """A module's formulas by width and gate, with its tensors as they were then: a model in memory is trained on."""
+
+    tensors: tuple[Tensor, ...]
+    formulas: dict[tuple[int, bool], NormParameters | None] = field(default_factory=dict)
+
+    def is_changed(self, module: nn.Module) -> bool:
+        """Return True if the module's tensors have other values by now."""
+        return not all(map(torch.equal, self.tensors, _tensors(module)))
+
+
+_known: WeakKeyDictionary[nn.Module, _Known] = WeakKeyDictionary()
+
+
+def _tensors(module: nn.Module) -> list[Tensor]:
+    """List the module's own tensors, but those that accelerate offloads, which nobody changes."""
+    own = (*module._parameters.values(), *module._buffers.values())
+    return [tensor.detach() for tensor in own if tensor is not None and not tensor.is_meta]
 
 
 @torch.inference_mode()

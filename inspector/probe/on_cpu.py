@@ -5,7 +5,7 @@ A trace outlives its model, and is looked at long after: it must not hold a devi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import fields, is_dataclass, replace
 from types import CellType, FunctionType
 from typing import Any
@@ -20,16 +20,17 @@ from models.mixers import MixerCall
 class Transfer:
     """Transfer of one run's attention calls to a device, the CPU; a part that they share is brought once, stays shared.
 
-    A part that lies on the device already stays the very same object.
+    A part that lies on the device already stays the very same object, unless its memory is among `copied`: addresses
+    of storages that somebody else goes on to change.
     """
 
-    def __init__(self, device: str = "cpu") -> None:
-        self.device = torch.device(device)
+    def __init__(self, device: str = "cpu", *, copied: Set[int] = frozenset()) -> None:
+        self.device, self.copied = torch.device(device), copied
         self._brought: dict[int, tuple[Any, Any]] = {}  # by id, with the original, so that no other gets that id
 
     def call(self, call: AttentionCall) -> AttentionCall:
         """Move a call: its tensors, its mask's rule and its function's tensors."""
-        query, key, value = (tensor.to(self.device) for tensor in (call.query, call.key, call.value))
+        query, key, value = map(self._moved, (call.query, call.key, call.value))
         function, mask = self._bring(call.function), self._bring(call.mask)
         return replace(call, query=query, key=key, value=value, function=function, mask=mask)
 
@@ -45,7 +46,8 @@ class Transfer:
 
     def _moved(self, part: Any) -> Any:
         if isinstance(part, Tensor):
-            return part.to(self.device)
+            moved = part.to(self.device)
+            return moved.clone() if moved is part and part.untyped_storage().data_ptr() in self.copied else moved
         if isinstance(part, torch.device):
             return part if part == self.device else self.device
         if is_dataclass(part) and not isinstance(part, type):

@@ -17,8 +17,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+import models
 from inspector.memory.held import storages
-from inspector.probe.inputs import UNLIMITED, ModelInputs, TextLimits, tokenize_inputs
+from inspector.probe.inputs import UNLIMITED, ModelInputs, TextLimits, inputs_of_ids, tokenize_inputs
 from inspector.probe.norm_hooks import WatchedForward, install, summary, watch_norms
 from inspector.probe.norm_places import NormCall, NormPlace, places
 from inspector.probe.on_cpu import Transfer
@@ -75,9 +76,11 @@ class _Run:
 
 
 def record(
-    loaded: LoadedModel,
-    text: str,
+    loaded: LoadedModel | nn.Module,
+    text: str | None = None,
     *,
+    tokens: Sequence[int] | None = None,
+    tokenizer: Any = None,
     text_pair: str | None = None,
     target: str | None = None,
     limits: TextLimits = UNLIMITED,
@@ -86,21 +89,37 @@ def record(
 ) -> Trace:
     """Run the model on a text (or a pair of texts) and record every layer and head of every stream.
 
-    A decoder is teacher-forced: each token that it reads has the next one to predict. target: what an encoder-decoder
-    is given to write; without a target it writes by itself first. limits: the most that may be read and kept; nothing
-    is limited by default. fused: run attention in torch's fused kernel, which is faster on a long text; what a layer
-    hands on then differs from that of the model's own function by rounding, and the maps are those of the queries and
-    keys that ran. on_progress: called as the model goes, see OnProgress; an exception in it aborts the recording.
+    ```python
+    trace = inspector.record(models.load("minilm"), "The cat sat on the mat.")
+    trace = inspector.record(model, "The cat sat on the mat.", tokenizer=tokenizer)  # a model of yours: see models.of
+    trace = inspector.record(model, tokens=[101, 1996, 4937, 102])
+    ```
+
+    tokens: ids that the model reads in the place of a text; none is added, and none is left out. tokenizer: of a model
+    in memory, where it was not given before. A decoder is teacher-forced: each token that it reads has the next one to
+    predict. target: what an encoder-decoder is given to write; without a target it writes by itself first. limits: the
+    most that may be read and kept; nothing is limited by default. fused: run attention in torch's fused kernel, which
+    is faster on a long text; what a layer hands on then differs from that of the model's own function by rounding, and
+    the maps are those of the queries and keys that ran. on_progress: called as the model goes, see OnProgress; an
+    exception in it aborts the recording.
 
     A text that does not fit the model or the limits is cut: see `trace.cut`. Raises ValueError where there is nothing
-    to read, where the recording takes more memory than the limit (how much a map that cannot be computed again takes is
-    known once it was made), and for `fused` where the model does its attention by itself.
+    to read, for ids that do not fit or that the model does not have, for a model in memory as `models.of` does, where
+    the recording takes more memory than the limit (how much a map that cannot be computed again takes is known once it
+    was made), and for `fused` where the model does its attention by itself.
     """
-    inputs = tokenize_inputs(loaded, text, text_pair=text_pair, target=target, limits=limits)
+    loaded = models.of(loaded, tokenizer=tokenizer)
+    if tokens is None:
+        inputs = tokenize_inputs(loaded, text, text_pair=text_pair, target=target, limits=limits)
+    elif text is not None or text_pair is not None:
+        raise ValueError("tokens stand in the place of a text: give tokens, or a text and its pair")
+    else:
+        inputs = inputs_of_ids(loaded, tokens, target=target, limits=limits)
+        text = loaded.tokenizer.decode(list(inputs.encoding.ids), skip_special_tokens=True)
     trace = record_inputs(
         loaded,
         inputs,
-        text=limits.shorten(text),
+        text=limits.shorten(cast("str", text)),
         text_pair=text_pair and limits.shorten(text_pair),
         target=target and limits.shorten(target),
         fused=fused,
@@ -127,9 +146,10 @@ def record_inputs(
 
 @overload
 def record_batch(
-    loaded: LoadedModel,
+    loaded: LoadedModel | nn.Module,
     texts: Sequence[str],
     *,
+    tokenizer: Any = None,
     padding: PaddingSide = "right",
     keep_padding: Literal[False] = False,
     columns: int | None = None,
@@ -138,9 +158,10 @@ def record_batch(
 
 @overload
 def record_batch(
-    loaded: LoadedModel,
+    loaded: LoadedModel | nn.Module,
     texts: Sequence[str],
     *,
+    tokenizer: Any = None,
     padding: PaddingSide = "right",
     keep_padding: Literal[True],
     columns: int | None = None,
@@ -148,9 +169,10 @@ def record_batch(
 
 
 def record_batch(
-    loaded: LoadedModel,
+    loaded: LoadedModel | nn.Module,
     texts: Sequence[str],
     *,
+    tokenizer: Any = None,
     padding: PaddingSide = "right",
     keep_padding: bool = False,
     columns: int | None = None,
@@ -161,8 +183,9 @@ def record_batch(
     keep_padding: record the batch as it ran instead, padding and all, as one PaddedBatch. columns: T, how many tokens
     each is padded to; the longest text's where None. Raises ValueError for a padding that is no side, for more columns
     than the model reads or fewer than the longest text has, for a model that writes a target for each text, and for
-    padding on a side where the model reads it as text.
+    padding on a side where the model reads it as text. loaded, tokenizer: as in `record`.
     """
+    loaded = models.of(loaded, tokenizer=tokenizer)
     if padding not in ("right", "left"):
         raise ValueError(f"padding is {padding!a}; it can be 'right' or 'left'")
     if isinstance(texts, str):
@@ -259,7 +282,8 @@ def _watch(
     on_progress: OnProgress | None,
 ) -> Iterator[None]:
     """Put every attention call and every other mixer of the block into its list, on the CPU, and tell how far it is."""
-    transfer = None if is_on_cpu(loaded.network) else Transfer()  # a call has parts enough that looking takes time
+    stays = is_on_cpu(loaded.network) and not loaded.live
+    transfer = None if stays else Transfer(copied=_memory(loaded.network) if loaded.live else frozenset())
 
     def tell(done: float) -> None:
         if on_progress is not None:
@@ -518,16 +542,23 @@ def _padded(
     )
 
 
+_memories: WeakKeyDictionary[nn.Module, frozenset[int]] = WeakKeyDictionary()
 _learned: WeakKeyDictionary[nn.Module, frozenset[int]] = WeakKeyDictionary()
 """Addresses of the learned tensors that each network's attention and mixers read: the same in every text."""
+
+
+def _memory(network: nn.Module) -> frozenset[int]:
+    """The addresses of a network's storages."""
+    if network not in _memories:
+        _memories[network] = frozenset(storages((*network.parameters(), *network.buffers())))
+    return _memories[network]
 
 
 def _lent(loaded: LoadedModel, seen: WatchedForward, read: Sequence[AttentionFunction | Core]) -> frozenset[int]:
     """Addresses of the model's own storages: learned tensors in what was read, each norm's gamma and beta."""
     network = loaded.network
     if network not in _learned:
-        model = storages((*network.parameters(), *network.buffers()))
-        _learned[network] = frozenset(model.keys() & storages(read).keys())
+        _learned[network] = _memory(network) & storages(read).keys()
     return _learned[network].union(*(norm.parameters.addresses for norm in seen.norms))
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+import models
 from inspector.probe.blocks import hold_to
 from inspector.probe.expert_calls import (
     OF_ATTENTION,
@@ -49,7 +50,7 @@ NOT_ADDED = "it does not add up what its experts give and what all tokens share"
 TOLERANCE = 1e-5  # of the largest entry of what the layer gives, float32; half precision: 4 of its last digits more
 
 
-def record_routing(loaded: LoadedModel, trace: Trace, *, on_progress: OnProgress | None = None) -> Routing:
+def record_routing(loaded: LoadedModel | nn.Module, trace: Trace, *, on_progress: OnProgress | None = None) -> Routing:
     """Run the model once more on the text of a trace, and record which experts each token goes through.
 
     ```python
@@ -65,6 +66,7 @@ def record_routing(loaded: LoadedModel, trace: Trace, *, on_progress: OnProgress
 
     Raises ValueError where the model gives another last hidden state than the trace has.
     """
+    loaded = models.of(loaded)
     _install(loaded.network)
     watched = _Watched(loaded, trace, on_progress or (lambda done, total: None))
     token = _watched.set(watched)

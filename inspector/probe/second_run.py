@@ -23,8 +23,9 @@ from typing import Any, get_args
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
+import models
 from inspector.probe.inputs import ModelInputs
 from inspector.probe.norm_hooks import WatchedForward, install, watch_norms
 from inspector.probe.norm_places import places
@@ -45,7 +46,7 @@ _HALF_ROUNDINGS = 3  # eps of the largest entry; of 2 to 48 random layers the wo
 
 
 def hold(
-    loaded: LoadedModel,
+    loaded: LoadedModel | nn.Module,
     trace: Trace,
     *,
     mixes: Mapping[tuple[str, int, int], ValueMix] | None = None,
@@ -65,6 +66,7 @@ def hold(
 
     Raises ValueError for a model that does its attention by itself: no other kernel can be put in its place.
     """
+    loaded = models.of(loaded)
     if loaded.backend == "eager output":
         raise ValueError("the model does its attention by itself, so no other kernel can be put in its place")
     install(loaded.network)

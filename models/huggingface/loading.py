@@ -54,7 +54,7 @@ from models.untrusted.weights import UnfitWeights, check_body, check_finite, lef
 disable_progress_bar()  # the page and the command line say for themselves that a model loads
 
 _BOTH_WAYS = ("xlnet",)  # listed as causal, and yet every token sees every token unless it is told otherwise
-_CANNOT_LOAD = (OSError, KeyError, ImportError, ValueError, RuntimeError, TypeError, AttributeError, SafetensorError)
+CANNOT_LOAD = (OSError, KeyError, ImportError, ValueError, RuntimeError, TypeError, AttributeError, SafetensorError)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def load_runner(candidate: Candidate, folder: Path, *, placement: Placement = CP
             f"{candidate.name} does not fit on {placement.device}: its weights take {needed}. Choose device='auto', "
             "which spreads it, or a smaller dtype, such as 'bfloat16'."
         ) from error
-    except _CANNOT_LOAD as error:
+    except CANNOT_LOAD as error:
         raise ValueError(
             f"the attention of {candidate.name} ({config.model_type}) cannot be captured: {error}"
         ) from error
@@ -110,7 +110,7 @@ def _loaded_either_way(source: _Source) -> PretrainedRunner:
         return _loaded(source, IMPLEMENTATION)
     except (UnfitWeights, SafetensorError, torch.OutOfMemoryError):
         raise
-    except _CANNOT_LOAD:  # it bypasses the registry, or does not know a name that is not its own
+    except CANNOT_LOAD:  # it bypasses the registry, or does not know a name that is not its own
         return _loaded(source, "eager")
 
 
@@ -157,6 +157,13 @@ def model_class(config: Any) -> Any:
     return AutoModel if bare else architecture_of(config)
 
 
+def vocabulary_of(config: Any) -> int:
+    """Count the ids that a configuration has room for; 0 where it does not say."""
+    described = config.get_text_config().to_dict()
+    sizes = [value for name, value in described.items() if name.endswith("vocab_size") and isinstance(value, int)]
+    return max(sizes, default=0)
+
+
 def _named(config: Any) -> str:
     return str((getattr(config, "architectures", None) or [""])[0])
 
@@ -168,9 +175,7 @@ def _generation(source: _Source) -> GenerationConfig:
     Handed to from_pretrained, so that it does not read generation_config.json by itself, which can choose caches,
     other models and code.
     """
-    described = source.config.get_text_config().to_dict()
-    sizes = [value for name, value in described.items() if name.endswith("vocab_size") and isinstance(value, int)]
-    vocabulary = max(sizes, default=0)
+    vocabulary = vocabulary_of(source.config)
     config = known_ids(source.config.to_dict(), vocabulary=vocabulary)
     ids = config | generation_ids(source.folder, vocabulary=vocabulary)
     return GenerationConfig(**ids | generation_rules(source.folder, ids, vocabulary=vocabulary))

@@ -100,8 +100,13 @@ def generation_rules(folder: Path, ids: Mapping[str, int | list[int]], *, vocabu
     """
     if not exists(folder, GENERATION):
         return {}
-    needed = frozenset(id for name in (*_SEVERAL, "forced_bos_token_id") for id in _listed(ids.get(name)))
-    return known_rules(read_fields(folder, GENERATION, most=_MOST_BYTES), needed=needed, vocabulary=vocabulary)
+    fields = read_fields(folder, GENERATION, most=_MOST_BYTES)
+    return known_rules(fields, needed=needed_ids(ids), vocabulary=vocabulary)
+
+
+def needed_ids(ids: Mapping[str, int | list[int]]) -> frozenset[int]:
+    """List what must be written and what ends a text, which no rule forbids."""
+    return frozenset(id for name in (*_SEVERAL, "forced_bos_token_id") for id in _listed(ids.get(name)))
 
 
 def known_rules(fields: Mapping[str, Any], *, needed: frozenset[int] = frozenset(), vocabulary: int) -> dict[str, Any]:

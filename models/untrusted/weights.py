@@ -55,8 +55,11 @@ def left_over(info: Mapping[str, Any]) -> str:
     return f"{_count(layers, 'weight')} of its files have no place in it, such as {layers[0][:100]}"
 
 
-def check_finite(network: Any) -> None:
-    """Raise UnfitWeights where a parameter holds an infinity or NaN; weights offloaded to disk are skipped."""
+def check_finite(network: Any, *, instead: str = "Get the files again.") -> None:
+    """Raise UnfitWeights where a parameter holds an infinity or NaN; weights offloaded to disk are skipped.
+
+    instead: what the reader can do, a sentence.
+    """
     for name, parameter in network.named_parameters():
         if parameter.is_meta or not parameter.is_floating_point() or not parameter.numel():
             continue
@@ -64,7 +67,7 @@ def check_finite(network: Any) -> None:
         if not bool(torch.isfinite(least) & torch.isfinite(most)):
             raise UnfitWeights(
                 f"its weight {name[:100]!a} holds numbers that are not finite, so nothing that it computes would be a "
-                "number. Get the files again. In float16 a number over 65,504 becomes infinite: use float32 there."
+                f"number. {instead} In float16 a number over 65,504 becomes infinite: use float32 there."
             )
 
 
