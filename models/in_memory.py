@@ -76,7 +76,7 @@ def of(model: LoadedModel | nn.Module, *, tokenizer: Any = None) -> LoadedModel:
         tokens = 0 if tokenizer is None else len(tokenizer)
         same = kept is not None and kept.tokenizer is tokenizer and kept.tokens == tokens
         if kept is None or not same or kept.state != state:
-            copied = kept.loaded.tokenizer if kept is not None and same else _copied(tokenizer)
+            copied = kept.loaded.tokenizer if kept is not None and same else _copied(tokenizer, model)
             kept = _kept[model] = _Kept(state, tokenizer, tokens, _made(model, copied))
         return kept.loaded
 
@@ -152,10 +152,11 @@ def _frozen(value: object) -> object:
     return _plain(value) if isinstance(value, dict) else None
 
 
-def _copied(tokenizer: Any) -> Any:
-    """Copy a tokenizer: each call of a fast one sets how it cuts and pads, and its owner may be calling it."""
+def _copied(tokenizer: Any, model: Any) -> Any:
+    """Copy a model's tokenizer: each call of a fast one sets how it cuts and pads, and its owner may be calling it."""
     if tokenizer is None:
-        return NoTokenizer()
+        rows = model.get_input_embeddings().weight if hasattr(model, "get_input_embeddings") else None
+        return NoTokenizer(model.config.vocabulary if rows is None else len(rows))
     with told("Copying the tokenizer", instead=f"{_TOKENIZER}."):
         return deepcopy(tokenizer)
 

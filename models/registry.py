@@ -70,8 +70,8 @@ def load(
         return _load_config(id, placement, tokenizer=tokenizer, seed=seed)
     if not isinstance(id, str | os.PathLike):
         raise ValueError(
-            f"load takes a name, a folder or a TransformerConfig, not a {type(id).__name__}: a model that is in memory "
-            "is made ready by models.of(model, tokenizer=tokenizer)"
+            f"load takes a name, a folder or a TransformerConfig, not a {type(id).__name__}: save a model of "
+            "transformers and its tokenizer with save_pretrained, and load that folder, or give the model to models.of"
         )
     if tokenizer is not None or seed:
         raise ValueError(f"tokenizer and seed go with a TransformerConfig; {os.fspath(id)[:100]!a} has its own")

@@ -80,7 +80,10 @@ class Encoding:
 
 
 class NoTokenizer:
-    """Stands where a model has no tokenizer: it names no id, so that ids stay numbers, and reads no text."""
+    """Stands where a model has no tokenizer: it names no id, so that ids stay numbers, and reads no text.
+
+    vocabulary: how many ids the model has.
+    """
 
     is_fast = True
     model_max_length = 10**30  # transformers' own number for "no limit"
@@ -88,6 +91,9 @@ class NoTokenizer:
     all_special_tokens: Sequence[str] = ()
     bos_token_id = eos_token_id = unk_token_id = sep_token_id = pad_token_id = cls_token_id = mask_token_id = None
     pad_token = mask_token = chat_template = None
+
+    def __init__(self, vocabulary: int) -> None:
+        self.vocabulary = vocabulary
 
     def __call__(self, *_: Any, **__: Any) -> Any:
         """Raise ValueError with the way out."""
@@ -97,7 +103,11 @@ class NoTokenizer:
         )
 
     def __len__(self) -> int:
-        return 0
+        return self.vocabulary
+
+    def get_vocab(self) -> dict[str, int]:
+        """Give every id by the name that `token_names` gives it."""
+        return {f"<{id}>": id for id in range(self.vocabulary)}
 
     def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[None]:
         """Name no id: see `token_names`."""

@@ -114,7 +114,7 @@ def most_telling(loaded: LoadedModel, encoding: Encoding) -> int:
     pieces = [encoding.words[place] for place in places]
     lengths = {place: len(encoding.tokens[place].removeprefix("##").lstrip(SPACE)) for place in places}
     words = [place for place in places if lengths[place] > 2 and pieces.count(encoding.words[place]) == 1][:_TRIED]
-    if not words or loaded.predict is None or not loaded.fills_masks:
+    if not words or mask_id is None or loaded.predict is None or not loaded.fills_masks:
         return max(places, key=lambda place: lengths[place])
     ids = torch.tensor([encoding.ids] * len(words))
     rows = torch.arange(len(words))

@@ -18,17 +18,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import models
 from inspector.questions import asking
 from inspector.questions.asking import Answer, ask_all, find
 from inspector.questions.record.subject import Subject
 from inspector.questions.written import table
 
 if TYPE_CHECKING:
-    import models
+    from torch import nn
 
 __all__ = ["Answer", "Subject", "ask", "ask_all", "find", "table"]
 
 
-def ask(number: int, loaded: models.LoadedModel, text: str) -> Answer:
+def ask(number: int, loaded: models.LoadedModel | nn.Module, text: str) -> Answer:
     """Ask one question of a model and a text; ValueError for a number that no question has."""
-    return asking.ask(find(number), Subject(loaded, text))
+    return asking.ask(find(number), Subject(models.of(loaded), text))

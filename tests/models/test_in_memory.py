@@ -94,7 +94,7 @@ def test_a_loaded_model_is_returned_and_has_a_tokenizer(minilm: LoadedModel) -> 
     assert models.of(minilm) is minilm
     with pytest.raises(ValueError, match="tokenizer goes with a model in memory, and 'minilm' has a tokenizer already"):
         models.of(minilm, tokenizer=minilm.tokenizer)
-    with pytest.raises(ValueError, match=r"a model that is in memory is made ready by models\.of"):
+    with pytest.raises(ValueError, match=r"not a GPT2LMHeadModel: .* or give the model to models\.of"):
         models.load(gpt())
 
 

@@ -306,6 +306,17 @@ def test_without_a_tokenizer_tokens_are_named_by_their_ids(folders: Callable[[st
     assert len(inspector.heads.measure(trace)) == sum(site.heads for site in trace.sites)
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_every_section_is_written_without_a_tokenizer(
+    folders: Callable[[str], Path], name: str, tmp_path: Path
+) -> None:
+    model = saved_class(folders(name)).from_pretrained(folders(name))
+    trace = record(model, tokens=[7, 4, 20, 299, 4])
+    inspector.report(trace, tmp_path / "report.html", loaded=models.of(model))
+    assert "&lt;299&gt;" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("tokens", "told"),
     [
@@ -345,6 +356,7 @@ def test_the_doors_beside_record_take_the_model_too(pair: tuple[LoadedModel, Any
     assert written.texts == expected.texts
     assert inspector.beams.search(model, TEXT, beams=2, new_tokens=3).nodes
     assert len(inspector.record_routing(model, trace).layers) == 0
+    assert inspector.questions.ask(41, model, TEXT).numbers == inspector.questions.ask(41, loaded, TEXT).numbers
     with pytest.raises(ValueError, match=r"is no loaded model but a GPT2LMHeadModel.*what models\.of makes of a model"):
         inspector.interventions.drop(model, TEXT, heads=[(0, 0)])
     assert inspector.interventions.drop(models.of(model), TEXT, heads=[(0, 0)]).before.tokens == trace.tokens
