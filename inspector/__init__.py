@@ -78,13 +78,14 @@ if TYPE_CHECKING:
     from inspector.generating import beams
     from inspector.interventions import gradients, importance, leave_one_out
     from inspector.probe import hold, record, record_batch, record_blocks, record_routing
-    from inspector.trace import AttentionSite, PaddedBatch, Trace
+    from inspector.trace import AttentionSite, PaddedBatch, Trace, from_attention
     from inspector.trace.file import open, save
 
 _NAMES = {
     "AttentionSite": "trace",
     "PaddedBatch": "trace",
     "Trace": "trace",
+    "from_attention": "trace",
     "hold": "probe",
     "open": "trace.file",
     "record": "probe",

@@ -28,6 +28,7 @@ from inspector.trace.norm_formula import Gating, normalise
 from inspector.trace.on_demand import OnDemand
 from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, Kind, WeightBlock
 from models import settings
+from models.attention.given import GivenWeights
 from models.formatting import layers_in_words
 from models.mixers import MixerKind
 from models.tokenizers import Cut, Encoding
@@ -35,6 +36,8 @@ from models.tokenizers import Cut, Encoding
 __all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Refusal", "StateRecord", "Trace", "WeightBlock"]
 __all__ += ["read_only"]
 
+GIVEN = "given attention"
+"""The model's name in a trace of attention that was computed elsewhere."""
 HALF = (torch.bfloat16, torch.float16)  # what numpy or its readers have too few digits for
 _SHOWN = 60  # characters of a text in a trace's repr
 _LARGEST_LAYER = 64 * 2**20  # bytes; above it a single head is computed instead of its whole layer
@@ -154,6 +157,11 @@ class Trace:
         text = self.text if len(self.text) <= _SHOWN else f"{self.text[: _SHOWN - 1]}…"
         heads = f"{sum(site.heads for site in self.mixing_sites)} heads of {', '.join(self.streams)}"
         return f"<Trace of {self.model!r}: {len(self.tokens)} tokens of {text!r}, {heads}>"
+
+    @property
+    def given(self) -> bool:
+        """True where attention was computed elsewhere (`inspector.from_attention`), and nothing else is known."""
+        return any(isinstance(record.function, GivenWeights) for record in self.attentions)
 
     @property
     def tokens(self) -> tuple[str, ...]:
