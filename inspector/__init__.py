@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         wording,
         writers,
     )
+    from inspector.batches import record_many
     from inspector.costs import decoding as decoding_costs
     from inspector.export import report, show
     from inspector.generating import beams
@@ -91,6 +92,7 @@ _NAMES = {
     "record": "probe",
     "record_batch": "probe",
     "record_blocks": "probe",
+    "record_many": "batches",
     "record_routing": "probe",
     "report": "export",
     "save": "trace.file",
