@@ -126,7 +126,9 @@ def test_the_variables_that_it_tells_are_those_of_the_host() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("heading", ["Record, then ask", "Many texts", "Attention from elsewhere"])
+@pytest.mark.parametrize(
+    "heading", ["Record, then ask", "Many texts", "Change the model at one place", "Attention from elsewhere"]
+)
 def test_the_lines_of_python_run_as_written(heading: str, tmp_path: Path) -> None:
     lines = TEXTS["docs/python.md"].split(f"## {heading}\n")[1].split("```python\n")[1].split("```")[0]
     loaded = 'import inspector, models\nloaded = models.load("minilm")\n'

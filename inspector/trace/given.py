@@ -32,7 +32,7 @@ Numbers = NDArray[np.floating[Any]]
 MOST_BYTES = 2**30
 """The most that weights may take: a trace's file holds no more."""
 ROUNDING = 1e-5 + 2**-8
-"""How far rounding moves a row's sum from 1: that of bfloat16, for weights in float32 may have been in it before."""
+"""The most that rounding moves a row's sum from 1: in bfloat16, which weights that are float32 now may have been."""
 _FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 _SPECIAL = {
     *("[CLS]", "[SEP]", "[PAD]", "<s>", "</s>", "<pad>", "<bos>", "<eos>"),
