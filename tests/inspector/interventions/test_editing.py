@@ -111,10 +111,13 @@ def test_zero_is_dropping_a_head(loaded: LoadedModel) -> None:
     assert torch.equal(edited.after.hidden, dropped.after.hidden)
 
 
-def test_a_trace_of_the_changed_run_holds_what_was_read_on(loaded: LoadedModel) -> None:
-    edited = interventions.edit(loaded, TEXT, at="residual", layer=1, function=changed)
-    state = next(state for state in edited.after.states if state.layer == 1)
-    expected = changed(interventions.read_at(loaded, TEXT, at="residual", layer=1))
+@pytest.mark.parametrize("model", ["mini-gpt", "own-encoder"])
+@pytest.mark.parametrize("layer", [0, 1, -1])
+def test_a_trace_of_the_changed_run_holds_what_was_read_on(layer: int, model: str) -> None:
+    loaded = models.load(model)
+    edited = interventions.edit(loaded, TEXT, at="residual", layer=layer, function=changed)
+    state = next(state for state in edited.after.states if state.layer == edited.layer)
+    expected = changed(interventions.read_at(loaded, TEXT, at="residual", layer=layer))
     assert torch.equal(torch.tensor(edited.after.state(state)), expected)
     assert exactness.check(edited.after).holds
 
@@ -214,6 +217,21 @@ def test_a_mixture_of_experts_has_no_ffn_to_edit(tmp_path: Path) -> None:
     families.save(FAMILIES["mixtral"], tmp_path)
     with pytest.raises(ValueError, match="it is a mixture of experts"):
         interventions.edit(models.load(tmp_path), TEXT, at="ffn", layer=0, function=changed)
+
+
+@pytest.mark.parametrize("at", ["head", "ffn", "residual"])
+def test_one_set_of_weights_that_runs_twice_is_edited_in_one_layer(at: Any, tmp_path: Path) -> None:
+    families.save(FAMILIES["albert"], tmp_path)
+    loaded = models.load(tmp_path)
+    assert (
+        interventions.read_at(loaded, TEXT, at=at, layer=0).shape
+        == interventions.read_at(loaded, TEXT, at=at, layer=1).shape
+    )
+    edited = interventions.edit(loaded, TEXT, at=at, layer=1, function=torch.zeros_like)
+    below = interventions.read_at(loaded, TEXT, at="residual", layer=0)
+    states = {state.layer: torch.tensor(edited.after.state(state)) for state in edited.after.states}
+    assert torch.equal(states[0], below)
+    assert not torch.equal(edited.after.hidden, edited.before.hidden)
 
 
 def test_surprises_read_what_it_did(loaded: LoadedModel) -> None:

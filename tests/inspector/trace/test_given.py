@@ -130,12 +130,33 @@ def test_layers_may_differ_in_heads_and_some_may_not_attend() -> None:
     assert len(heads.measure(trace)) == 7
 
 
-def test_later_changes_of_what_was_given_change_no_trace() -> None:
-    weights = drawn(2, 8, 8)
+@pytest.mark.parametrize("kind", [np.asarray, torch.tensor])
+def test_later_changes_of_what_was_given_change_no_trace(kind: Callable[[Any], Any]) -> None:
+    weights = kind(drawn(2, 8, 8))
     trace = from_attention([weights], WORDS)
-    before = weights.copy()
     weights[:] = 0
-    assert np.array_equal(trace.attention(layer=0), before)
+    assert np.array_equal(trace.attention(layer=0), drawn(2, 8, 8))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_long_text_is_read_in_blocks(causal: bool, tmp_path: Path) -> None:
+    weights = drawn(2, 300, 300, causal=causal)
+    inspector.save(from_attention([weights]), tmp_path / "t.npz")
+    trace = inspector.open(tmp_path / "t.npz")
+    assert np.array_equal(trace.attention(layer=0), weights)
+    window = trace.window(layer=0, head=1, queries=slice(250, 290), keys=slice(100, 260))
+    assert np.array_equal(window, weights[1, 250:290, 100:260])
+    exact = weights.astype(np.float64)
+    entropy = -(exact * np.log(np.where(exact > 0, exact, 1))).sum(axis=-1).mean(axis=-1)
+    assert_close(heads.measure(trace)["entropy"], entropy, relative=1e-6)
+
+
+def test_a_head_that_looks_ahead_once_is_no_decoders() -> None:
+    weights = drawn(2, 8, 8, causal=True)
+    assert from_attention(weights, WORDS).streams == ("decoder",)
+    weights[1, 3, 3:5] = weights[1, 3, 3] / 2
+    assert from_attention(weights, WORDS).streams == ("encoder",)
+    assert np.array_equal(from_attention(weights, WORDS).attention(layer=0), weights)
 
 
 def test_one_layer_and_no_words() -> None:
