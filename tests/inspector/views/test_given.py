@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import inspector
-from inspector import Trace
+from inspector import Trace, maps
 from inspector.sections import registry
 from tests.inspector.views.page import messages, opened, said, section_opened, titles, turned, uploaded
 
@@ -53,6 +53,18 @@ def test_attention_shows_the_weights_and_says_that_they_were_given(stream: str, 
     assert "These weights were computed elsewhere and given" in said(app)
     assert "as it was given: row = query, column = key" in said(app)
     assert "Cannot be shown" not in said(app)
+
+
+def test_a_long_text_opens_in_its_window(tmp_path: Path) -> None:
+    raw = np.exp(np.random.default_rng(0).normal(size=(2, maps.WHOLE + 20, maps.WHOLE + 20)))
+    trace = inspector.from_attention((raw / raw.sum(axis=-1, keepdims=True)).astype(np.float32))
+    app = start(trace, tmp_path, layer="0", head="1")
+    header, numbers = messages(app, "head")[0]
+    count = len(header["queries"])
+    assert count < maps.WHOLE
+    assert (numbers.reshape(count, -1) == trace.attention(layer=0, head=1)[:count, : len(header["keys"])]).all()
+    assert "Given, not held" in said(app)
+    assert "independent check" not in [button.key for button in app.button]
 
 
 @pytest.mark.parametrize("asked", [{"kind": "scores"}, {"why": "true"}])
