@@ -141,7 +141,7 @@ def _layers(weights: Any) -> list[tuple[int, Any]]:
     if not isinstance(weights, list | tuple):
         raise ValueError(
             f"weights is {type(weights).__name__}: give the attentions that a model hands out under "
-            "output_attentions=True, or a list of arrays [heads, queries, keys], one a layer"
+            "output_attentions=True (out.attentions), or a list of arrays [heads, queries, keys], one a layer"
         )
     if len(weights) > LAYERS:
         raise ValueError(f"weights holds {len(weights):,} layers, and no model has more than {LAYERS:,}")
@@ -161,7 +161,7 @@ def _checked(layer: Any, number: int) -> Tensor | Numbers:
             layer = np.asarray(layer, dtype=np.float32)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{where} is no array of numbers: its rows differ in length, or hold text") from error
-    if not isinstance(layer, Tensor | np.ndarray):
+    if not isinstance(layer, Tensor | np.ndarray) or isinstance(layer, np.ma.MaskedArray):
         raise ValueError(f"{where} is {type(layer).__name__}: give a tensor or an array [heads, queries, keys]")
     if not _of_floats(layer):
         raise ValueError(f"{where} holds {layer.dtype}: give a dense tensor or array of float32, float64 or float16")
@@ -180,7 +180,7 @@ def _checked(layer: Any, number: int) -> Tensor | Numbers:
 def _of_floats(layer: Tensor | NDArray[Any]) -> bool:
     """Tell whether a tensor is dense and of floats, or an array of floats that torch has too."""
     if isinstance(layer, Tensor):
-        return layer.dtype in _FLOATS and layer.layout == torch.strided
+        return layer.dtype in _FLOATS and layer.layout == torch.strided and not layer.is_meta
     return layer.dtype.newbyteorder("=") in (np.float16, np.float32, np.float64)
 
 

@@ -196,6 +196,7 @@ def test_the_badge_says_that_it_was_given() -> None:
     [
         lambda trace: trace.scores(layer=0, head=0),
         lambda trace: explain.why(trace, layer=0, head=0, query=1, key=2),
+        lambda trace: inspector.hold(models.load("mini-bert"), trace),
         lambda trace: inspector.sections.show("block/way", trace),
         lambda trace: inspector.scores.distribution(trace.record_of_head(0, 0, None)),
         lambda trace: inspector.flow.norm_weighted(trace, {}, layer=0, head=0),
@@ -236,6 +237,8 @@ RAGGED = [[[0.5, 0.5], [1.0]]]
         ([torch.zeros(2, 8, 8, dtype=torch.complex64)], WORDS, "holds torch.complex64"),
         ([np.full((2, 8, 8), "x", object)], WORDS, "layer 0 holds object"),
         ([torch.ones(2, 8, 8).to_sparse()], WORDS, "give a dense tensor"),
+        ([torch.ones(2, 8, 8, device="meta")], WORDS, "give a dense tensor"),
+        ([np.ma.masked_array(drawn(2, 8, 8))], WORDS, "layer 0 is MaskedArray"),
         ([[["a"]]], WORDS[:1], "or hold text"),
         ([(torch.ones(1, 2, 1, 1), torch.ones(1, 2, 1, 2))], WORDS[:1], "as model.generate gives them"),
         ([None, None], WORDS, 'attn_implementation="eager"'),
