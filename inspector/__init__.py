@@ -74,23 +74,26 @@ if TYPE_CHECKING:
         wording,
         writers,
     )
+    from inspector.batches import record_many
     from inspector.costs import decoding as decoding_costs
     from inspector.export import report, show
     from inspector.generating import beams
     from inspector.interventions import gradients, importance, leave_one_out
     from inspector.probe import hold, record, record_batch, record_blocks, record_routing
-    from inspector.trace import AttentionSite, PaddedBatch, Trace
+    from inspector.trace import AttentionSite, PaddedBatch, Trace, from_attention
     from inspector.trace.file import open, save
 
 _NAMES = {
     "AttentionSite": "trace",
     "PaddedBatch": "trace",
     "Trace": "trace",
+    "from_attention": "trace",
     "hold": "probe",
     "open": "trace.file",
     "record": "probe",
     "record_batch": "probe",
     "record_blocks": "probe",
+    "record_many": "batches",
     "record_routing": "probe",
     "report": "export",
     "save": "trace.file",

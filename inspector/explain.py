@@ -24,6 +24,7 @@ from torch import Tensor
 
 from inspector.trace import AttentionRecord, AttentionSite, Trace
 from models.attention.functions import AttentionFunction, ComposedAttention, DotProductAttention
+from models.attention.given import ONLY_GIVEN, GivenWeights
 from models.attention.relative import AlibiBias, ShawScore, T5Bias, XlScore, clipped
 from models.attention.scores import (
     AdditiveScore,
@@ -146,6 +147,8 @@ def why(
     for name, position, tokens in (("query", query, site.queries), ("key", key, site.keys)):
         if not 0 <= position < len(tokens):
             raise ValueError(f"{name} {position} is out of range: the {site.stream} has 0 to {len(tokens) - 1}")
+    if isinstance(record.function, GivenWeights):
+        raise ValueError(f"attention that was given has no scores that make a weight: {ONLY_GIVEN}")
     allowed = _allowed(record, query)
     terms = query_key_terms(record, query)
     sink = _sink(record, query)

@@ -22,6 +22,7 @@ from inspector.maps import Arrangement
 from inspector.text import Named, named
 from inspector.token_links import STRONG, TokenLink, is_word
 from inspector.trace import Array, AttentionSite, Trace, recompute
+from inspector.trace.pooling import stacked
 
 Side = Literal["gives", "gets"]
 MOST = 0.5  # share: a token that gives more to one key rests on it
@@ -31,8 +32,9 @@ def gives(trace: Trace, query: int, *, stream: str | None = None, shown: Arrange
     """Compute the share of its attention that a query gives to each key in every head: float32 [L, H, T].
 
     The weights themselves where a softmax makes them, see `WeightBlock.shares`; of each attention only the blocks that
-    hold the query are computed. query: the token's position. shown: tokens that are hidden or merged, whose groups then
-    stand in the place of the tokens. Raises ValueError for a position that is not there or is hidden.
+    hold the query are computed. Zeros stand behind the last head of a layer that has fewer than another. query: the
+    token's position. shown: tokens that are hidden or merged, whose groups then stand in the place of the tokens.
+    Raises ValueError for a position that is not there or is hidden.
     """
     shown = maps.arrange(trace, stream=stream) if shown is None else shown
     at = _group(shown.queries, query, "query")
@@ -44,7 +46,7 @@ def gives(trace: Trace, query: int, *, stream: str | None = None, shown: Arrange
         shares = recompute.window(record, "shares", queries=rows, keys=slice(0, len(site.keys)))
         return shown.of_rows(shares, group, first=rows.start)[:, 0]
 
-    return np.stack([row(site) for site in _sites(trace, stream)])
+    return stacked([row(site) for site in _sites(trace, stream)])
 
 
 def gets(trace: Trace, key: int, *, stream: str | None = None, shown: Arrangement | None = None) -> Array:
@@ -69,7 +71,7 @@ def gets(trace: Trace, key: int, *, stream: str | None = None, shown: Arrangemen
             shares[:, groups] = block[..., at]
         return shares
 
-    return np.stack([column(site) for site in _sites(trace, stream)])
+    return stacked([column(site) for site in _sites(trace, stream)])
 
 
 def shares(
@@ -97,7 +99,8 @@ def table(
     columns["head"] = np.tile(np.repeat(np.arange(heads), count), len(sites))
     columns["position"] = np.tile(positions, len(sites) * heads)
     columns["token"] = np.tile(np.array(others.labels, dtype=object), len(sites) * heads)
-    return pd.DataFrame(columns | {"share": values.ravel()})
+    there = np.concatenate([np.repeat(np.arange(heads) < site.heads, count) for site in sites])
+    return pd.DataFrame(columns | {"share": values.ravel()})[there].reset_index(drop=True)
 
 
 # --- in words --------------------------------------------------------------------------------------------------------
@@ -134,7 +137,7 @@ def read(trace: Trace, token: int, values: Array, *, side: Side, stream: str) ->
     punctuation and the pieces of the token's own word are no other words.
     """
     sites = _sites(trace, stream)
-    site, heads = sites[0], values.shape[0] * values.shape[1]
+    site, heads = sites[0], sum(site.heads for site in sites)
     between = stream == "cross"
     queries = site.predicted if between and site.predicted is not None else site.queries
     own, others = (queries, site.keys) if side == "gives" else (site.keys, queries)

@@ -18,7 +18,7 @@ from inspector.head_roles import HeadReading
 from inspector.self_checks import WeightChecks
 from inspector.token_links import is_word
 from inspector.trace import Array, AttentionSite, Trace, WeightBlock
-from inspector.trace.pooling import MaxPool
+from inspector.trace.pooling import MaxPool, stacked
 
 HALF = 0.5  # share of a query's attention, from which a link between two words is worth opening with
 TRIED = 12  # heads with the largest links, of which some do something plainer
@@ -29,8 +29,9 @@ class Overview:
     """measures: heads.measure, with the heads' label by the queries that have a choice. checks: of every weight.
 
     pictures: of each stream float32 [L, H, rows, cols], its attentions in call order, the largest weight of each tile,
-    as `Trace.pooled` has them. beyond_chance: for each row of `measures` whether the head gives some key more than
-    random weights would, see `chance.HeadsBeyondChance`.
+    as `Trace.pooled` has them; zeros behind the last head of a layer that has fewer than another. beyond_chance: for
+    each row of `measures` whether the head gives some key more than random weights would, see
+    `chance.HeadsBeyondChance`.
     """
 
     measures: pd.DataFrame
@@ -72,7 +73,7 @@ def measure(
 
     table = heads.measure(trace, on_band=see)
     pictures = {
-        stream: np.stack([pools[place].cells for (of, *_), place in places.items() if of == stream])
+        stream: stacked([pools[place].cells for (of, *_), place in places.items() if of == stream])
         for stream in dict.fromkeys(site.stream for site in trace.sites)
     }
     labels = heads.with_choice(table, trace)["label"]

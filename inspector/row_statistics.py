@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from inspector.maps import Arrangement
 from inspector.trace import AttentionRecord, Trace, WeightBlock, recompute
+from models.attention.given import GivenWeights
 
 _CLOSE = 1e-4  # nats: the largest error allowed in a score that is computed from its weight
 _SMALLEST = float(np.finfo(np.float32).tiny)  # smaller float32 weights have fewer digits
@@ -36,32 +37,35 @@ class RowStatistics:
 class RowReader:
     """Computes the statistics of the queries in `shown` from a head's blocks as they come, see `Trace.window`.
 
-    positions: the queries, in the text's order.
+    positions: the queries, in the text's order. scored: False for weights that were given, whose scores nobody knows.
     """
 
-    def __init__(self, shown: Arrangement, *, keys: int) -> None:
+    def __init__(self, shown: Arrangement, *, keys: int, scored: bool = True) -> None:
         self.positions = shown.queries.positions
         self._keys = keys
         self._entropies: list[NDArray[np.float64]] = []
         self._offsets: list[NDArray[np.float64]] = []
-        self._close = True
+        self._close = scored
 
     def see(self, block: WeightBlock) -> None:
         """Look at a block of whole rows of the head (H = 1)."""
         queries = self.positions[(block.queries.start <= self.positions) & (self.positions < block.queries.stop)]
         rows = queries - block.queries.start
-        a, s = (values[0, rows].astype(np.float64) for values in (block.shares, block.scores))
+        a = block.shares[0, rows].astype(np.float64)
         logs = np.log(a, out=np.zeros_like(a), where=a > 0)
-        largest = a.argmax(axis=-1)[:, None]
-        offset = np.take_along_axis(s - logs, largest, axis=-1)
         self._entropies.append(-(a * logs).sum(axis=-1))
+        if not self._close:
+            return
+        s, largest = block.scores[0, rows].astype(np.float64), a.argmax(axis=-1)[:, None]
+        offset = np.take_along_axis(s - logs, largest, axis=-1)
         self._offsets.append(offset[:, 0])
-        self._close = self._close and block.normalised and _holds(a, s, logs + offset)
+        self._close = block.normalised and _holds(a, s, logs + offset)
 
     def result(self) -> RowStatistics:
         """The statistics of all queries, once every block has been seen."""
-        entropy, offset = (tuple(np.concatenate(parts).tolist()) for parts in (self._entropies, self._offsets))
-        return RowStatistics(self._keys, entropy, offset if self._close else None)
+        entropy = tuple(np.concatenate(self._entropies).tolist())
+        offset = tuple(np.concatenate(self._offsets).tolist()) if self._close else None
+        return RowStatistics(self._keys, entropy, offset)
 
 
 def reader(record: AttentionRecord, shown: Arrangement) -> RowReader | None:
@@ -71,7 +75,7 @@ def reader(record: AttentionRecord, shown: Arrangement) -> RowReader | None:
     """
     if shown.renormalise or any(len(group) > 1 for group in (*shown.queries.members, *shown.keys.members)):
         return None
-    return RowReader(shown, keys=len(record.site.keys))
+    return RowReader(shown, keys=len(record.site.keys), scored=not isinstance(record.function, GivenWeights))
 
 
 def of_head(

@@ -13,7 +13,7 @@ from math import inf
 import numpy as np
 import torch
 
-from inspector.trace import HALF, AttentionSite, NormRecord, StateRecord, Trace, WeightBlock
+from inspector.trace import HALF, ROUNDING, AttentionSite, NormRecord, StateRecord, Trace, WeightBlock
 from inspector.trace.norm_formula import rounding
 from inspector.trace.second_run import SecondRun
 from inspector.trace.value_mix import ValueMix, join, mix
@@ -23,6 +23,7 @@ from models.placement import dtype_name
 
 ROW_SUM_TOLERANCE = 1e-5
 NO_MODEL = "the model was not at hand"
+GIVEN = "these weights were given, not recorded, so there is no model to run"
 _ROUNDINGS = 64  # last digits of a vector's largest entry: those of its own mean and deviation, and of a gate
 
 
@@ -76,7 +77,7 @@ class Exactness:
     stream is not shown, "" where it is. to_padding: the largest share of a row's weight that went to the padding of the
     text's batch: a mask that leaks. dtype: what the model computes in. row_sum_tolerance: what its rounding
     explains. fused: the text was recorded with attention in torch's fused kernel. mixers: layers that mix tokens
-    without softmax attention; None where there is none.
+    without softmax attention; None where there is none. given: the weights were computed elsewhere and given.
     """
 
     layers: int
@@ -97,6 +98,7 @@ class Exactness:
     to_padding: float = 0.0
     fused: bool = False
     mixers: HeldMixers | None = None
+    given: bool = False
 
     @property
     def leaks(self) -> bool:
@@ -125,7 +127,9 @@ class Exactness:
             f"{self.row_sum_tolerance:.1e})"
         )
         sentences = [
-            f"{self.layers} of {self.expected} attention layers recorded",
+            f"{self.layers} attention layers given"
+            if self.given
+            else f"{self.layers} of {self.expected} attention layers recorded",
             rows,
             "all weights finite" if self.finite else "some weights are not finite",
         ]
@@ -142,7 +146,8 @@ class Exactness:
                 else ""
             )
             sentences.append(f"the largest weight on a token to come is {self.future:.3g}{beyond}")
-        sentences.append(f"recorded, not held: {self.not_held}" if self.second is None else str(self.second))
+        kept = "given" if self.given else "recorded"
+        sentences.append(f"{kept}, not held: {self.not_held}" if self.second is None else str(self.second))
         if self.norms is not None:
             sentences.append(_norms_in_words(self.norms))
         if self.states is not None:
@@ -194,11 +199,13 @@ class WeightChecks:
         self._to_sinks = {_place(record.site): record.function.sinks for record in trace.attentions}
         self._lets_through = any(_lets_through(record.function) for record in trace.attentions)
         self._error, self._finite, self._sigmoid = 0.0, True, False
-        self._dtype, self._row_sum_tolerance = dtype_name(trace.hidden.dtype), row_sum_tolerance(trace)
-        self._norms, self._states = check_norms(trace), check_residual_stream(trace)
+        self._dtype = dtype_name(torch.bfloat16 if trace.given else trace.hidden.dtype)
+        self._row_sum_tolerance = row_sum_tolerance(trace)
+        self._norms = None if trace.given else check_norms(trace)
+        self._states = None if trace.given else check_residual_stream(trace)
         self._mixers = check_mixers(trace)
         unknown = [refused.reason for refused in trace.refused if refused.what == "residual stream"]
-        self._to_padding, self._fused = trace.to_padding, trace.fused
+        self._to_padding, self._fused, self._given = trace.to_padding, trace.fused, trace.given
         self._stream_unknown = next(iter(unknown), "")
         self._future = 0.0 if "decoder" in trace.streams else None
 
@@ -239,7 +246,7 @@ class WeightChecks:
             self._lets_through,
             any(self._to_sinks.values()),
             self._sigmoid,
-            not_held,
+            GIVEN if self._given else not_held,
             dtype=self._dtype,
             row_sum_tolerance=self._row_sum_tolerance,
             norms=self._norms,
@@ -248,6 +255,7 @@ class WeightChecks:
             to_padding=self._to_padding,
             fused=self._fused,
             mixers=self._mixers,
+            given=self._given,
         )
 
 
@@ -263,8 +271,10 @@ def row_sum_tolerance(trace: Trace) -> float:
     """Return how far rounding can move the sum of a row from 1: 1e-5 in float32; in half precision u more.
 
     Each weight w is rounded to w (1 + d), |d| <= u = eps / 2, so that a sum of 1 moves by at most u: 2^-8 in bfloat16,
-    2^-11 in float16.
+    2^-11 in float16. Weights that were given may have been in bfloat16 before.
     """
+    if trace.given:
+        return ROUNDING
     dtype = trace.hidden.dtype
     return ROW_SUM_TOLERANCE + (torch.finfo(dtype).eps / 2 if dtype in HALF else 0.0)
 

@@ -126,8 +126,11 @@ def test_the_variables_that_it_tells_are_those_of_the_host() -> None:
 
 
 @pytest.mark.heavy
-def test_the_lines_of_python_run_as_written(tmp_path: Path) -> None:
-    lines = TEXTS["docs/python.md"].split("## Record, then ask\n\n```python\n")[1].split("```")[0]
+@pytest.mark.parametrize(
+    "heading", ["Record, then ask", "Many texts", "Change the model at one place", "Attention from elsewhere"]
+)
+def test_the_lines_of_python_run_as_written(heading: str, tmp_path: Path) -> None:
+    lines = TEXTS["docs/python.md"].split(f"## {heading}\n")[1].split("```python\n")[1].split("```")[0]
     loaded = 'import inspector, models\nloaded = models.load("minilm")\n'
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", loaded + lines],

@@ -11,6 +11,7 @@ batch.seen(1, layer=0, head=0).to_padding  # the share of the 2nd text's weight 
 batches.leaks(batch, layer=0, head=0)  # DataFrame: what it would be for every fill and dtype
 ```
 
+`record_many` measures the heads of a list of texts, each by itself, and opens any of them.
 `compare` holds each text's numbers to those of the text alone, `drift` reads the batch under other fills, `spread`
 changes one token, `work` counts what a layout costs, and `measure` times it.
 """
@@ -19,6 +20,7 @@ from inspector.batches.cost import LayoutTimes, measure, work
 from inspector.batches.differences import OWN_MASK, UNTOLD, compare, drift, spread
 from inspector.batches.layouts import LAYOUTS, Batch, BatchRow, HeadView, Layout, packer, read
 from inspector.batches.leaks import DTYPES, FILLS, leaks, nothing_to_see, own_fill, own_score
+from inspector.batches.prompts import Prompts, record_many
 
 __all__ = [
     "DTYPES",
@@ -31,6 +33,7 @@ __all__ = [
     "HeadView",
     "Layout",
     "LayoutTimes",
+    "Prompts",
     "compare",
     "drift",
     "leaks",
@@ -40,6 +43,7 @@ __all__ = [
     "own_score",
     "packer",
     "read",
+    "record_many",
     "spread",
     "work",
 ]

@@ -12,7 +12,15 @@ from typing import Literal
 
 from inspector import maps, mixers, overview, row_statistics
 from inspector.components import standalone
-from inspector.components.grid import AttentionPictures, MixerPictures, all_kinds_bytes, grid_bytes, roles, sides
+from inspector.components.grid import (
+    AttentionPictures,
+    MixerPictures,
+    all_kinds_bytes,
+    grid_bytes,
+    roles,
+    sides,
+    widths,
+)
 from inspector.components.head import MOST_BYTES, HeadMessage, Segments, every
 from inspector.components.pack import quantise
 from inspector.export import spreadsheet
@@ -242,6 +250,7 @@ def _grid(
             scale=scale,
             selected=selected,
             names=[layer_name(other.layer, other.call, short=True) for other in attentions],
+            widths=widths(attentions),
             notes=drawn.notes,
             measures=drawn.measures,
             roles=drawn.roles,

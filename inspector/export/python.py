@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from inspector.explain import Explanation
 from inspector.maps import Arrangement
 from inspector.mixers import MixerCell
-from inspector.sections.subject import given, recorded
+from inspector.sections.subject import given, recorded, recording
 from inspector.trace import AttentionSite, MixerSite, Trace
 
 
@@ -193,7 +193,7 @@ def heads_among(trace: Trace, *, stream: str) -> str:
         [
             "import inspector, models",
             "",
-            f"trace = inspector.record(models.load({trace.model!r}), {given(trace)})",
+            f"trace = {recording(trace)}",
             f"found = inspector.head_distances.measure(trace, stream={stream!r})",
             "inspector.head_distances.matches(found)",
         ]
@@ -230,9 +230,7 @@ def strips(trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: s
 def _paired(a: ComparedMap, b: ComparedMap, *, by: str) -> list[str]:
     """Lines after which `a` and `b` are recordings and `both` the tokens or words that they have in common."""
     sides = (("a", a), ("b", b))
-    records = [
-        f"{name} = inspector.record(models.load({side.trace.model!r}), {given(side.trace)})" for name, side in sides
-    ]
+    records = [f"{name} = {recording(side.trace)}" for name, side in sides]
     axes = [
         f"    alignment.axes({name}, {_arranged(name, side.trace, side.whole, side.stream)}{side.part}, "
         f'stream="{side.stream}"),'

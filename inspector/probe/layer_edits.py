@@ -98,7 +98,7 @@ class _EditedRun:
 
 _run: ContextVar[_EditedRun | None] = ContextVar("edited_run", default=None)
 _hooked: WeakSet[nn.Module] = WeakSet()
-_hooking = Lock()
+hooking = Lock()
 
 
 @contextmanager
@@ -121,13 +121,13 @@ def leaving(output: Any) -> Tensor:
 
 
 def _install(network: nn.Module) -> None:
-    with _hooking:
+    with hooking:
         if network in _hooked:
             return
         for stack in stacks(network).values():
             for layer in dict.fromkeys(layers_of(stack)):
                 layer.register_forward_pre_hook(_enters, with_kwargs=True)
-                layer.register_forward_hook(_leaves, with_kwargs=True)
+                layer.register_forward_hook(_leaves, with_kwargs=True, prepend=True)  # a recording sees what is read on
         for module in network.modules():
             if is_norm(module):
                 module.register_forward_hook(_normed)

@@ -36,6 +36,7 @@ from inspector.trace.second_run import Compared, HeldDifference, SecondRun, wors
 from inspector.trace.value_mix import ValueMix, directions, join, mix
 from models import LoadedModel
 from models.attention import AttentionCall, AttentionFunction, fused, row_blocks, watch
+from models.attention.given import ONLY_GIVEN
 from models.attention.masks import Mask, window_of
 from models.attention.running_layer import CallPlaces
 from models.tokenizers import token_names
@@ -64,9 +65,12 @@ def hold(
     each map's rows and columns. No more than one call's numbers and the norms' inputs is kept at a time. mixes: what
     the maps make of the values by stream, layer and call, where they were computed already (`WeightChecks.mixes`).
 
-    Raises ValueError for a model that does its attention by itself: no other kernel can be put in its place.
+    Raises ValueError for a model that does its attention by itself: no other kernel can be put in its place; and for
+    weights that were given.
     """
     loaded = models.of(loaded)
+    if trace.given:
+        raise ValueError(f"attention that was given cannot be held to a run: {ONLY_GIVEN}")
     if loaded.backend == "eager output":
         raise ValueError("the model does its attention by itself, so no other kernel can be put in its place")
     install(loaded.network)

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from inspector.wording import pages as words
 from models.registry import is_installed
 
 if TYPE_CHECKING:
@@ -23,11 +24,21 @@ OnProgress = Callable[[float, int], None]
 
 def recorded(trace: Trace) -> str:
     """Write the Python lines after which `loaded` is the model and `trace` the recording, with its pair or target."""
+    if trace.given:
+        return f"import inspector\n\ntrace = {recording(trace)}"
     return (
         "import inspector, models\n\n"
         f"loaded = models.load({trace.model!r})\n"
         f"trace = inspector.record(loaded, {given(trace)})"
     )
+
+
+def recording(trace: Trace) -> str:
+    """Write the expression that records a text, or that takes weights which were given."""
+    if trace.given:
+        more = ", key_tokens=key_tokens" * ("cross" in trace.streams)
+        return f"inspector.from_attention(weights, tokens{more})"
+    return f"inspector.record(models.load({trace.model!r}), {given(trace)})"
 
 
 def given(trace: Trace) -> str:
@@ -134,6 +145,8 @@ class Subject:
     @property
     def model(self) -> models.LoadedModel:
         """The model; ValueError where there is none."""
+        if self.loaded is None and self.trace.given:
+            raise ValueError(words.ONLY_GIVEN)
         if self.loaded is None:
             raise ValueError(
                 f"This section needs the model {self.trace.model}: give it as loaded=models.load({self.trace.model!r})."

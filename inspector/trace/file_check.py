@@ -16,7 +16,9 @@ from torch import Tensor
 
 from inspector.trace import recompute
 from inspector.trace.norm_formula import GATINGS
+from inspector.trace.trace import GIVEN
 from models.attention import row_blocks
+from models.attention.given import GivenWeights
 
 if TYPE_CHECKING:
     from inspector.trace.recompute import AttentionRecord
@@ -190,6 +192,8 @@ def check_trace(trace: Trace) -> None:
     read = len(trace.read_by((trace.sites or trace.mixer_sites)[-1].stream))
     if trace.hidden.ndim != 2 or len(trace.hidden) != read or not is_finite(trace.hidden):
         raise ValueError(f"its last hidden state {tuple(trace.hidden.shape)} is not of {read} tokens")
+    if {isinstance(record.function, GivenWeights) for record in trace.attentions} - {trace.model == GIVEN}:
+        raise ValueError("attention that was given has no model, and attention of a model was not given")
     for record in trace.attentions:
         check_attention(record)
     for state in trace.states:
@@ -221,6 +225,8 @@ def check_attention(record: AttentionRecord) -> None:
         raise ValueError(f"{where}: padding took shares {tuple(record.to_padding.shape)}")
     if record.gate is not None and (tuple(record.gate.shape) != (site.heads, queries) or not is_finite(record.gate)):
         raise ValueError(f"{where}: its gate of shape {tuple(record.gate.shape)} is not of {(site.heads, queries)}")
+    if isinstance(record.function, GivenWeights) and record.function.weights.shape != (1, site.heads, queries, keys):
+        raise ValueError(f"{where}: weights of {tuple(record.function.weights.shape)}, for {queries} by {keys} tokens")
     _check_maps(record, where)
 
 
@@ -236,7 +242,7 @@ def _check_maps(record: AttentionRecord, where: str) -> None:
     if alone.shape != (1, 1, keys) or np.abs(alone[0] - block[last, :1]).max() > alike:
         raise ValueError(f"{where} gives another attention for its last head alone")
     for row in {0, queries - 1, *_blind_rows(record)}:
-        for kind in _MAPS:
+        for kind in _MAPS[:1] if isinstance(record.function, GivenWeights) else _MAPS:
             at = recompute.window(record, kind, queries=slice(row, row + 1), keys=slice(0, keys))
             if at.shape != (last + 1, 1, keys) or np.isnan(at).any() or np.isposinf(at).any():
                 raise ValueError(f"{where} gives no {kind} for its query {row}")

@@ -14,8 +14,10 @@ import torch
 from torch import Tensor
 
 from inspector.trace.file_check import Check, every, finite, text, whole
+from inspector.trace.given import given_weights
 from models.attention import AttentionFunction, DotProductAttention, relative, scores
 from models.attention.functions import ComposedAttention, WeightedSum
+from models.attention.given import GivenWeights
 from models.attention.side_keys import SideBias, SideKeyAttention
 from models.huggingface import block_sparse, score_program
 from models.huggingface.eager_attention import EagerAttention, eager_function
@@ -57,6 +59,9 @@ def write(function: AttentionFunction, arrays: dict[str, np.ndarray], prefix: st
     if isinstance(function, GivenScores):
         put_tensor(arrays, prefix + "scores", function.scores)
         return {"kind": "given"}
+    if isinstance(function, GivenWeights):
+        put_tensor(arrays, prefix + "weights", function.weights)
+        return {"kind": "weights"}
     if isinstance(function, RecomputedScores):
         return {"kind": "program", "program": _write_part(function.program, arrays, prefix)}
     if not isinstance(function, EagerAttention):
@@ -81,6 +86,11 @@ def read(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: st
         return DotProductAttention(scale=_checked("scale", header["scale"], finite))
     if header["kind"] == "given":
         return GivenScores(get_tensor(arrays, prefix + "scores"))
+    if header["kind"] == "weights":
+        weights = get_tensor(arrays, prefix + "weights")
+        if weights.ndim != 4 or len(weights) != 1 or not weights.is_floating_point() or not weights.numel():
+            raise ValueError(f"its attention weights are {weights.dtype} of the shape {tuple(weights.shape)}")
+        return given_weights(weights[0], "its attention")
     if header["kind"] == "program":
         return RecomputedScores(_checked("program", _read_part(header["program"], arrays), _is_node))
     if header["kind"] == "composed":

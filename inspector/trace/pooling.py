@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,13 @@ def pool(weights: NDArray[np.float32], *, side: int) -> NDArray[np.float32]:
     pooled = MaxPool(heads, queries, keys, side=side)
     pooled.add(weights, queries=slice(0, queries), keys=slice(0, keys))
     return pooled.cells
+
+
+def stacked(layers: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Stack layers [H, ...] to [L, H, ...]; those with fewer heads than another are filled up with zeros."""
+    most = max(map(len, layers))
+    filled = [np.concatenate([layer, np.zeros((most - len(layer), *layer.shape[1:]), layer.dtype)]) for layer in layers]
+    return np.stack(filled if len({len(layer) for layer in layers}) > 1 else layers)
 
 
 def _tiles(places: slice, size: int) -> tuple[slice, NDArray[np.intp]]:

@@ -21,6 +21,7 @@ from torch.overrides import TorchFunctionMode
 
 from inspector.trace.pooling import MaxPool
 from models.attention import AttentionFunction, attend_rows, row_blocks
+from models.attention.given import ONLY_GIVEN, GivenWeights
 from models.attention.masks import Mask
 from models.formatting import layer_name
 
@@ -290,6 +291,8 @@ def _block(record: AttentionRecord, key: Tensor, value: Tensor, rows: slice) -> 
 @torch.no_grad()
 def _scores(record: AttentionRecord, seen: _WeightsInput, allowed: Tensor | None, *, keys: int) -> Array:
     made_of = seen.scores
+    if isinstance(record.function, GivenWeights):
+        raise ValueError(f"attention that was given has no scores: {ONLY_GIVEN}")
     if made_of is None:
         raise ValueError(f"{record.function} calls neither softmax nor sigmoid, so there are no scores to show")
     scores = made_of[..., :keys]  # behind them may come a sink's column, which is no key's

@@ -28,6 +28,7 @@ from inspector.trace.norm_formula import Gating, normalise
 from inspector.trace.on_demand import OnDemand
 from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, Kind, WeightBlock
 from models import settings
+from models.attention.given import GivenWeights
 from models.formatting import layers_in_words
 from models.guesses import no_attribute
 from models.mixers import MixerKind
@@ -36,6 +37,8 @@ from models.tokenizers import Cut, Encoding
 __all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Refusal", "StateRecord", "Trace", "WeightBlock"]
 __all__ += ["read_only"]
 
+GIVEN = "given attention"
+"""The model's name in a trace of attention that was computed elsewhere."""
 HALF = (torch.bfloat16, torch.float16)  # what numpy or its readers have too few digits for
 _ELSEWHERE = {  # what other tools call so
     "hidden_states": "trace.hidden, of the last layer, or inspector.record_blocks(loaded, trace), of every layer",
@@ -170,6 +173,11 @@ class Trace:
         def __getattr__(self, name: str) -> NoReturn:
             """Point from a guessed name to what gives the same."""
             raise no_attribute("a Trace", name, known=dir(type(self)), elsewhere=_ELSEWHERE)
+
+    @property
+    def given(self) -> bool:
+        """True where attention was computed elsewhere (`inspector.from_attention`), and nothing else is known."""
+        return any(isinstance(record.function, GivenWeights) for record in self.attentions)
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -206,7 +206,8 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
         with top.blocks:
             return _show(section, subject, replace(around, top=top))
     if section.needs_model and subject.loaded is None:
-        problems.show(words.NOT_AT_HAND.format(available_models.title(subject.trace.model)))
+        not_there = words.NOT_AT_HAND.format(available_models.title(subject.trace.model))
+        problems.show(words.ONLY_GIVEN if subject.trace.given else not_there)
         return {}
     chosen: dict[str, Any] = {}
     steps = next((pick for pick in section.picks if isinstance(pick, Step)), None)

@@ -18,6 +18,7 @@ from inspector.components.grid.message import (
     readable_top,
     side,
     sides,
+    widths,
 )
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "side",
     "sides",
     "signed_bytes",
+    "widths",
 ]

@@ -136,6 +136,12 @@ def sides(sites: Sequence[AttentionSite | MixerSite]) -> dict[str, int]:
     return {stream: side(layers[stream], heads[stream]) for stream in layers}
 
 
+def widths(sites: Sequence[AttentionSite]) -> list[int] | None:
+    """Return the number of heads of each attention of a stream; None where all have the same."""
+    heads = [site.heads for site in sites]
+    return heads if len(set(heads)) > 1 else None
+
+
 def readable_top(cells: NDArray[np.float32]) -> float:
     """Return a top of the colours that shows a long text's weights: 99 of 100 cells that are not 0 lie below the top.
 

@@ -90,6 +90,11 @@ def notes(measures: pd.DataFrame) -> list[list[str]]:
 
 
 def by_layer(column: ArrayLike, measures: pd.DataFrame) -> list[list[Any]]:
-    """Arrange a value for each head of a stream, in the order of the rows, as lists by attention and head."""
-    values: list[list[Any]] = np.asarray(column).reshape(-1, measures["head"].nunique()).tolist()
-    return values
+    """Arrange a value for each head of a stream, in the order of the rows, as lists by attention and head.
+
+    A layer with fewer heads than another is filled up with "", or with None where the values are no text.
+    """
+    values, begins = np.asarray(column), np.flatnonzero(measures["head"].to_numpy() == 0)
+    rows, blank = np.split(values, begins[1:]), "" if isinstance(values[0], str) else None
+    most = max(map(len, rows))
+    return [[*row.tolist(), *[blank] * (most - len(row))] for row in rows]

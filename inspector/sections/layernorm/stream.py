@@ -39,7 +39,7 @@ def where_norms(answer: Answer) -> Answer:
         if norms(subject):
             yield from answer(subject, **chosen)
         else:
-            yield Note(words.NO_NORM)
+            yield Note(words.ONLY_GIVEN if subject.trace.given else words.NO_NORM)
 
     return told
 

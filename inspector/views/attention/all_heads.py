@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.components.grid import Options, grid_bytes, roles
+from inspector.components.grid import Options, grid_bytes, roles, widths
 from inspector.plots import theme
 from inspector.views.attention import one_token
 from inspector.views.components.grid import grid
@@ -56,6 +56,7 @@ def draw(
             scale=scale,
             notes=site_words.notes(sites, notes),
             names=site_words.layer_names(sites),
+            widths=widths(sites),
             measures=sorts,
             roles=roles.roles(measures),
             options=options,

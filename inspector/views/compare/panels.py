@@ -235,9 +235,7 @@ def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tu
     trace, (layer, number, call) = inspected.trace, opened
     sites = [site for site in trace.sites if site.stream == trace.sites[0].stream]
     row = open_site.at(sites, layer=layer, call=call)
-    known = available_models.ids()
-    model = trace.model if trace.model in known else known[0]
-    beside = variants.side_b()
+    model, beside = trace.model, variants.side_b()
     sides = [model, model if beside is None else beside]
     models = sides * 2 if preset == "A and B" else [model, *_others(model)]
     texts = ["", *(text for text in EXAMPLES.values() if text != trace.text)]
@@ -247,7 +245,7 @@ def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tu
             "text": texts[place] if preset == "texts" else "",
             "layer": sites[(row + place) % len(sites) if preset == "layers" else row].layer,
             "call": sites[(row + place) % len(sites) if preset == "layers" else row].call,
-            "head": (number + place) % sites[0].heads if preset == "heads" else number,
+            "head": (number + place) % sites[row].heads if preset == "heads" else number,
             "mean": preset == "models",
         }
         if trace.mixers:
@@ -258,8 +256,8 @@ def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tu
 
 def _others(model: str) -> list[str]:
     """All other models: trained ones first, of these the ones of the same shape, else in the list's order."""
-    shape = available_models.shape(model)
     others = [id for id in available_models.ids() if id != model]
+    shape = available_models.shape(model if model in available_models.ids() else others[0])
     return sorted(others, key=lambda id: (not available_models.trained(id), available_models.shape(id) != shape))
 
 
@@ -343,9 +341,9 @@ def choose(
 
 def _model(name: str, inspected: Inspected) -> str:
     """The choice of a panel's model; first the one that the page shows."""
-    known, widget = {id: available_models.title(id) for id in available_models.ids()}, key(name, "model")
-    first = next(iter(known))
-    current = inspected.trace.model if inspected.trace.model in known else first
+    current, widget = inspected.trace.model, key(name, "model")
+    known = {id: available_models.title(id) for id in available_models.ids()}
+    known = known if current in known else {current: current, **known}
     st.session_state[widget] = link.choice(widget, default=current, options=list(known))
     return st.selectbox(
         f"Model {name}",
@@ -379,12 +377,13 @@ def _place(
 ) -> tuple[AttentionSite, int | None]:
     """Choose layer and head, None for the mean over heads; anew: what a first visit opens."""
     sites = trace.sites_of(stream)
-    count = sites[0].heads
     first, number = open_site.further(sites, anew, by=NAMES.index(name))
     site = controls.layer(sites, key(name, "layer"), default=first, call=key(name, "call"), width=NARROW)
     widget = key(name, "head")
     if not mean:
-        return site, controls.listed("Head", widget, range(count), default=number, width=NARROW)
+        return site, controls.listed(
+            "Head", widget, range(site.heads), default=min(number, site.heads - 1), width=NARROW
+        )
     st.text_input("Head", wording.MEAN, key=f"{widget}-mean", disabled=True, width=NARROW)
     if widget in st.session_state:  # Streamlit forgets what no field shows
         st.session_state[widget] = st.session_state[widget]

@@ -18,8 +18,11 @@ def softmax(record: AttentionRecord) -> str:
     """
     from inspector.explain import formula
     from models.attention.functions import ComposedAttention
+    from models.attention.given import GivenWeights
     from models.attention.scores import LinearScore
 
+    if isinstance(record.function, GivenWeights):
+        return wording.GIVEN_FORMULA
     function, width = record.function, record.query.shape[-1]  # 0 where the scores were seen and no query
     with_width = f" with $d_k$ = {width}" if width else ""
     if isinstance(function, ComposedAttention) and function.score == LinearScore():

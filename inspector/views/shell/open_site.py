@@ -46,6 +46,5 @@ def further(sites: Sequence[Site], opened: tuple[int, int, int], *, by: int) -> 
     In a stream of one layer it is a later head; after the last comes the first.
     """
     layer, head, call = opened
-    count = sites[0].heads
     site = sites[(at(sites, layer=layer, call=call) + by) % len(sites)]
-    return site, min(head, count - 1) if len(sites) > 1 else (head + by) % count
+    return site, min(head, site.heads - 1) if len(sites) > 1 else (head + by) % site.heads

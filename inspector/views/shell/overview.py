@@ -88,10 +88,9 @@ def mixer_pictures(trace: Trace) -> dict[tuple[int, MixerKind], Array | None]:
 
 def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
     """The largest weights of the tiles of every head of a stream, float32 [L, H, rows, cols], computed once."""
-    import numpy as np
-
     from inspector import maps
     from inspector.components.grid import sides
+    from inspector.trace.pooling import stacked
 
     if shown.is_plain(trace.sites_of(stream)[0]):
         return of(trace).pictures[stream]
@@ -104,6 +103,6 @@ def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
             for done, site in enumerate(sites):
                 on_progress(done, len(sites))
                 layers.append(maps.pooled(trace, shown, layer=site.layer, stream=stream, side=side, call=site.call))
-        return np.stack(layers)
+        return stacked(layers)
 
     return cached(("cells", trace.key, stream, shown), make)

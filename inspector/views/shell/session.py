@@ -129,7 +129,12 @@ def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
 
 
 def _panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
-    trace, shape = chosen.trace, available_models.shape(model)
+    trace = chosen.trace
+    if model not in available_models.ids():  # that of the saved trace
+        if text.strip():
+            raise ValueError(wording.model_not_at_hand(model=model, so=wording.READS_NO_OTHER))
+        return trace
+    shape = available_models.shape(model)
     with st.container():
         if text.strip():
             if variants.takes_statistics(model):
@@ -257,7 +262,8 @@ def _opened(upload: UploadedFile) -> Inspected:
     name = formatting.shortened(upload.name)  # of a stranger's choice: never a path of ours
     limits = model_shelf.limits()
     trace = caching.cached(("file", upload.file_id), lambda: file.read(upload, name=name, limits=limits))
-    return Inspected(trace, trace.model if trace.model in available_models.ids() else None)
+    known = trace.model in available_models.ids() and not trace.given
+    return Inspected(trace, trace.model if known else None)
 
 
 def at_hand(chosen: Inspected, *, so: str) -> models.LoadedModel:
@@ -269,6 +275,10 @@ def at_hand(chosen: Inspected, *, so: str) -> models.LoadedModel:
         problems.show(str(error))
         st.stop()
     if loaded is None:
-        problems.show(wording.model_not_at_hand(model=available_models.title(chosen.trace.model), so=so))
+        problems.show(
+            wording.only_given(so=so)
+            if chosen.trace.given
+            else wording.model_not_at_hand(model=available_models.title(chosen.trace.model), so=so)
+        )
         st.stop()
     return loaded

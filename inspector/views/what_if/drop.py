@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from inspector import interventions, maps
-from inspector.components.grid import grid_bytes, roles
+from inspector.components.grid import grid_bytes, roles, widths
 from inspector.interventions import Dropped, effects
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
@@ -124,6 +124,7 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
             scale="sqrt",
             notes=roles.notes(overview.measures(trace, stream=stream)),
             names=site_words.layer_names(sites),
+            widths=widths(sites),
             crossed=crossed,
         )
         grid(data, key="grid-drop", on_open=partial(_toggle, dropped=dropped, stream=stream))

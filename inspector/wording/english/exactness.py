@@ -9,6 +9,10 @@ if TYPE_CHECKING:  # which comes with torch
 
 LONG = "on a long text a second run takes as long as reading it, so it waits until it is asked for"
 NO_MODEL = "the model of this saved trace is not at hand; record the text in a model of the list to have it held"
+GIVEN = (
+    "These weights were computed elsewhere and given: no model is at hand that could be run a second time, and nothing "
+    "beside the weights is known."
+)
 RUN_AGAIN = "Run the independent check"
 
 
@@ -16,6 +20,8 @@ def title(checked: Exactness) -> str:
     """Say in the badge whether all that is shown was held to a second run of the model."""
     if not checked.holds:
         return "Not exact on this text"
+    if checked.given:
+        return "Given, not held"
     kernel = ", recorded in the fused kernel" if checked.fused else ""
     return (
         f"Recorded, not held{kernel}"
@@ -43,6 +49,8 @@ def _mixers(mixers: HeldMixers) -> str:
 
 def _compared(checked: Exactness) -> str:
     second = checked.second
+    if checked.given and checked.holds:
+        return GIVEN
     if second is None:
         held = f"No second run was made to hold this to: {checked.not_held}."
         return held if checked.holds else f"A check of the numbers themselves fails; the badge says which. {held}"

@@ -28,6 +28,7 @@ EVERY, LEARNED, CHANGE, OUTLIERS = (
 )
 OTHER, DEPTH, NUMBERS, FURTHER = "Another norm", "Pre-norm or post-norm", "All numbers", "More"
 NORM, TOKEN = "Norm, in the order in which they run", "Token"
+ONLY_GIVEN = "Only attention weights were given, so no norm is known. Record the text in its model to see its norms."
 NO_NORM = "No norm of this model can be shown."
 
 _FORMULAS = {"layer": "LayerNorm", "rms": "RMSNorm", "batch": "BatchNorm"}

@@ -53,6 +53,10 @@ ALL_NUMBERS = "All numbers"
 STEP = "Step {} of {}: **{}**"
 BACK, NEXT = "Back", "Next"
 WHY_NOT = "Why not: {}."
+ONLY_GIVEN = (
+    "Only attention weights were given, without their model, and this section runs it or reads its weights. Record the "
+    "text in its model to see it."
+)
 NOT_AT_HAND = "The model {} of this saved trace is not at hand, and this section runs it or reads its weights."
 NO_SIDE_B = "Side B is not shown: {}."
 PYTHON = "Python"

@@ -8,6 +8,9 @@ HUB_NAME, HUB_NAME_OR_FOLDER = "org/name or org/name@revision", "org/name, or a 
 KNOWN_LATER = "How its attention is seen is known once it is loaded."
 MODEL = "Model"
 NOT_AT_HAND = "The model of this saved trace is not at hand"
+GIVEN_FORMULA = "$A$ as it was given"
+READS_NO_OTHER = "no other text can be read; leave the text of this panel empty, or choose another model"
+RECORD_TO_SEE = "Record the text in its model to see it."
 ON_YOUR_TEXT = " on your text"
 ENGLISH_EXAMPLE = ", on its own example: it has learned English, and your text is kept"
 OWN_EXAMPLE = ", on its own example"
@@ -174,6 +177,11 @@ def not_kept(*, size: int, most: int) -> str:
 def of_saved_trace(*, model: str) -> str:
     """Name the model of a saved trace."""
     return f"{model}, of the saved trace"
+
+
+def only_given(*, so: str) -> str:
+    """Say that a saved trace holds given weights alone; so: what that means for the page."""
+    return f"Only attention weights were given, without their model, so {so}. {RECORD_TO_SEE}"
 
 
 def model_not_at_hand(*, model: str, so: str) -> str:
