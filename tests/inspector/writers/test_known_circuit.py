@@ -2,12 +2,7 @@
 
 Token t is direction t of 16, position p direction 16 + p, and directions 32 to 47 hold the token before. Head 2 of
 layer 0 compares position p with p - 1 and copies that token to 32 + t; head 1 of layer 1 compares its own token with
-<<<<<<< HEAD
-32 + t and copies the token that it finds to the output (Elhage et al. 2021; Olsson et al. 2022). Everything else is
-noise.
-=======
 32 + t and copies the token that it finds to the output (Elhage et al. 2021; Olsson et al. 2022). All else is noise.
->>>>>>> writers
 """
 
 from __future__ import annotations
