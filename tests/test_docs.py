@@ -121,7 +121,7 @@ def test_the_variables_that_it_tells_are_those_of_the_host() -> None:
     fields = {field.name.upper() for kind in (Limits, Placement) for field in dataclasses.fields(kind)}
     source = (ROOT / "models" / "settings.py").read_text(encoding="utf-8")
     fields.remove("MAX_MEMORY")  # from Python alone
-    read = fields | set(settings.NUMBERS) | set(re.findall(r'_text\("([A-Z]+)"', source))
+    read = fields | set(settings.NUMBERS) | set(re.findall(r'_text\("([A-Z_]+)"', source))
     assert set(re.findall(r"`HEADLIGHT_([A-Z_]+)`", TEXTS["docs/settings.md"])) == read
 
 
