@@ -32,9 +32,8 @@ def refusal(link: str) -> str:
     app = opened(page.title, **asked)
     words = said(app)
     problems = [*app.session_state["link.problems"], *(word for word in REFUSED if word in words)]
-    lost = [
-        f"{name} {app.query_params.get(name)}" for name in asked if asked[name] not in app.query_params.get(name, ())
-    ]
+    held = {name: values if isinstance(values, list) else [values] for name, values in app.query_params.items()}
+    lost = [f"{name} {held.get(name)}" for name, value in asked.items() if held.get(name) != [value]]
     there = [] if app.title and app.title[0].value == page.title else [f"not {page.title}"]
     return ", ".join([*problems, *lost, *there])
 
