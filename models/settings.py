@@ -72,12 +72,28 @@ def proxies(environment: Mapping[str, str] | None = None) -> tuple[Network, ...]
         ) from None
 
 
+def cache(environment: Mapping[str, str] | None = None) -> Path:
+    """Read HEADLIGHT_CACHE: the folder of fetched weights and built atlases.
+
+    Where it is not set: headlight/ in XDG_CACHE_HOME, or in ~/.cache. Raises ValueError for a path that is not whole or
+    names a file.
+    """
+    text = _text("CACHE", environment)
+    if text:
+        folder = Path(os.path.expanduser(text))  # Path's own way raises for an unknown user
+        if not folder.is_absolute() or folder.is_file():
+            raise ValueError(f"{variable('CACHE')} is {text[:100]!a}; write the whole path of a folder")
+        return folder
+    every = (os.environ if environment is None else environment).get("XDG_CACHE_HOME", "")
+    return (Path(every) if os.path.isabs(every) else Path.home() / ".cache") / "headlight"
+
+
 def atlases(environment: Mapping[str, str] | None = None) -> Path | None:
     """Read HEADLIGHT_ATLASES: the folder of the reader's own atlases, or one of the cache; None where it is "off"."""
     text = _text("ATLASES", environment)
     if text.lower() == "off":
         return None
-    return Path(text).expanduser() if text else Path.home() / ".cache" / "headlight" / "atlases"
+    return Path(text).expanduser() if text else cache(environment) / "atlases"
 
 
 def check(environment: Mapping[str, str] | None = None) -> None:
@@ -89,6 +105,7 @@ def check(environment: Mapping[str, str] | None = None) -> None:
         number(name, environment)
     metrics(environment)
     proxies(environment)
+    cache(environment)
     Limits.from_environment(environment)
     placement = Placement.from_environment(environment)
     if placement.device not in ("cpu", "auto"):  # torch knows, which takes a second to import
