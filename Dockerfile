@@ -2,7 +2,7 @@
 FROM python:3.11-slim
 WORKDIR /opt/headlight
 COPY . .
-ENV HEADLIGHT_HUB=0 HEADLIGHT_ATLASES=off PIP_NO_CACHE_DIR=1
+ENV HEADLIGHT_HUB=0 HEADLIGHT_ATLASES=off HEADLIGHT_CACHE=/opt/headlight/.cache PIP_NO_CACHE_DIR=1
 RUN scripts/install
 USER nobody
 CMD [".venv/bin/streamlit", "run", "app.py", "--server.headless=true", "--server.address=0.0.0.0"]

@@ -32,6 +32,7 @@ COMMANDS = {  # of command.py
     "inspector.atlas": "atlas",
     "inspector.questions": "questions",
     "inspector.export.questions_sheet": "sheet",
+    "models.fetch": "fetch",
 }
 
 

@@ -89,12 +89,28 @@ def frame_ancestors(environment: Mapping[str, str] | None = None) -> tuple[str, 
     return origins
 
 
+def cache(environment: Mapping[str, str] | None = None) -> Path:
+    """Read HEADLIGHT_CACHE: the folder of fetched weights and built atlases.
+
+    Where it is not set: headlight/ in XDG_CACHE_HOME, or in ~/.cache. Raises ValueError for a path that is not whole or
+    names a file.
+    """
+    text = _text("CACHE", environment)
+    if text:
+        folder = Path(os.path.expanduser(text))  # Path's own way raises for an unknown user
+        if not folder.is_absolute() or folder.is_file():
+            raise ValueError(f"{variable('CACHE')} is {text[:100]!a}; write the whole path of a folder")
+        return folder
+    every = (os.environ if environment is None else environment).get("XDG_CACHE_HOME", "")
+    return (Path(every) if os.path.isabs(every) else Path.home() / ".cache") / "headlight"
+
+
 def atlases(environment: Mapping[str, str] | None = None) -> Path | None:
     """Read HEADLIGHT_ATLASES: the folder of the reader's own atlases, or one of the cache; None where it is "off"."""
     text = _text("ATLASES", environment)
     if text.lower() == "off":
         return None
-    return Path(text).expanduser() if text else Path.home() / ".cache" / "headlight" / "atlases"
+    return Path(text).expanduser() if text else cache(environment) / "atlases"
 
 
 def check(environment: Mapping[str, str] | None = None) -> None:
@@ -107,6 +123,7 @@ def check(environment: Mapping[str, str] | None = None) -> None:
     metrics(environment)
     proxies(environment)
     frame_ancestors(environment)
+    cache(environment)
     Limits.from_environment(environment)
     placement = Placement.from_environment(environment)
     if placement.device not in ("cpu", "auto"):  # torch knows, which takes a second to import

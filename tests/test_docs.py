@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import subprocess
 import sys
@@ -132,7 +133,7 @@ def test_the_lines_of_python_run_as_written(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", loaded + lines],
         cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT)},
+        env={"PYTHONPATH": str(ROOT), "HEADLIGHT_CACHE": os.environ["HEADLIGHT_CACHE"]},
         capture_output=True,
         text=True,
         check=False,

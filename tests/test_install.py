@@ -107,6 +107,7 @@ def test_the_script_installs_and_the_page_runs_as_nobody_without_a_network(
     if reason := impossible(tmp_path):
         pytest.skip(reason)
     variables = dict(pair.split("=", 1) for line in said("ENV") for pair in line.split())
+    variables = {name: value.replace(said("WORKDIR")[0], str(copied)) for name, value in variables.items()}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HEADLIGHT_")}
     # Where an index that the lock names is out of reach, pip would ask again and again for each of its packages.
     own = environment | variables | {"PYTHON": str(interpreter(copied, said("USER")[0])), "PIP_RETRIES": "0"}

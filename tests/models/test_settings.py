@@ -32,6 +32,7 @@ BAD = (
     *[("TOKENS", "1"), ("TOKENS", "2"), ("TOKENS", "many"), ("CHARACTERS", "-1"), ("LAYERS", "0")],
     *[("MEMORY_BYTES", "xyz"), ("DOWNLOAD_BYTES", "1.5GB"), ("DOWNLOADS_BYTES", "0"), ("CAPTURE_BYTES", "-1")],
     *[("PARAMETERS", "many"), ("ROOT", "/nope"), ("HUB", "maybe")],
+    *[("CACHE", "here"), ("CACHE", "/etc/passwd"), ("CACHE", "~nobody-of-this-name/x")],
     *[("DTYPE", "int8"), ("DEVICE", "tpu"), ("DEVICE", "cuda:77")],
 )
 
@@ -42,6 +43,15 @@ def test_the_defaults() -> None:
     assert (settings.metrics({}), settings.proxies({}), settings.frame_ancestors({})) == (False, (), ())
     assert settings.atlases({}) == Path.home() / ".cache/headlight/atlases"
     settings.check({})
+
+
+def test_the_cache_holds_what_is_fetched_and_built() -> None:
+    assert settings.cache({}) == Path.home() / ".cache/headlight"
+    assert settings.cache({"XDG_CACHE_HOME": "/of/all"}) == Path("/of/all/headlight")
+    assert settings.cache({"XDG_CACHE_HOME": "here"}) == settings.cache({})  # XDG: what is not whole is ignored
+    chosen = {"XDG_CACHE_HOME": "/of/all", "HEADLIGHT_CACHE": "~/mine"}
+    assert settings.cache(chosen) == Path.home() / "mine"
+    assert settings.atlases(chosen) == Path.home() / "mine/atlases"
 
 
 def test_what_is_set_is_read(tmp_path: Path) -> None:
