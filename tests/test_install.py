@@ -83,6 +83,13 @@ def test_all_that_is_copied_is_there_and_all_code_of_the_page_is_copied() -> Non
     assert {"app.py", "command.py", "inspector", "models", "scripts", ".streamlit/config.toml"} <= set(COPIED)
 
 
+def test_the_header_of_a_space_names_the_port_that_the_command_listens_on() -> None:
+    (header,) = re.findall(r"```\n---\n(.*?)---\n```", (ROOT / "docs" / "frames.md").read_text("utf-8"), re.DOTALL)
+    told = dict(line.split(": ") for line in header.splitlines())
+    assert (told["sdk"], told["app_port"]) == ("docker", "8501"), "Streamlit's own port, at which the visit below asks"
+    assert "--server.port" not in said("CMD")[0]
+
+
 @pytest.fixture
 def copied() -> Iterator[Path]:
     """What the image holds before the script runs, in a folder that every user may read."""
