@@ -92,7 +92,7 @@ def test_the_header_of_a_space_names_the_port_that_the_command_listens_on() -> N
 
 @pytest.fixture
 def copied() -> Iterator[Path]:
-    """What the image holds before the script runs, in a folder that every user may read."""
+    """Copy what the image holds before the script runs into a folder that every user may read."""
     with TemporaryDirectory(prefix="headlight-") as name:
         folder = Path(name)
         folder.chmod(0o755)
