@@ -54,8 +54,9 @@ try:
 
     asyncio.run(asyncio.wait_for(read("minilm"), 600))
     sent = b"".join(heard)
+    refusals = (b"Cannot be shown", b"is not in the list", b"Until then")
     print(json.dumps({"health": health, "routes": routes, "as": os.stat(f"/proc/{page.pid}").st_uid,
-                      "read": b"nightingale" in sent, "refused": b"Cannot be shown" in sent}))
+                      "read": b"nightingale" in sent, "refused": any(words in sent for words in refusals)}))
 finally:
     page.terminate()
     page.wait(timeout=60)
