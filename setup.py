@@ -32,6 +32,7 @@ COMMANDS = {  # of command.py
     "inspector.atlas": "atlas",
     "inspector.questions": "questions",
     "inspector.export.questions_sheet": "sheet",
+    "models.fetch": "fetch",
 }
 
 
@@ -74,10 +75,16 @@ class Namespaced(build_py):
         )
 
 
-def needed() -> list[str]:
-    """Read what must be installed with the wheel: requirements.txt without its comments and its constraints."""
-    lines = [line.partition("#")[0].strip() for line in (ROOT / "requirements.txt").read_text().splitlines()]
+def needed(file: str = "requirements.txt") -> list[str]:
+    """Read what must be installed with the wheel, or with an extra: a file without its comments and its constraints."""
+    lines = [line.partition("#")[0].strip() for line in (ROOT / file).read_text(encoding="utf-8").splitlines()]
     return [line for line in lines if line and not line.startswith("-")]
+
+
+def extras() -> dict[str, list[str]]:
+    """Read what `pip install headlight-inspector[cluster]` brings: an extra for each requirements-EXTRA.txt but dev."""
+    names = {path.stem.removeprefix("requirements-"): path.name for path in ROOT.glob("requirements-*.txt")}
+    return {name: needed(file) for name, file in sorted(names.items()) if name != "dev"}
 
 
 if __name__ == "__main__":
@@ -85,5 +92,6 @@ if __name__ == "__main__":
         packages=[NAMESPACE],
         package_dir={NAMESPACE: "inspector"},  # for setuptools' own lists; the copy is made above
         install_requires=needed(),
+        extras_require=extras(),
         cmdclass={"build_py": Namespaced},
     )

@@ -45,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--pair", metavar="TEXT", help="a second text, for models that read two")
     add("--target", metavar="TEXT", help="what an encoder-decoder is to write (default: what it writes by itself)")
     add("--open", metavar="FILE", help="look at a trace saved as .npz, in place of a text")
-    add("--model", metavar="MODEL", help="a model's id or a folder (default: minilm)")
+    add("--model", metavar="MODEL", help="a model's id or a folder (default: minilm, mini-bert until it is fetched)")
     add("--dtype", help="float32, bfloat16, float16, or auto: as the weights are stored (default: float32)")
     add("--device", help="cpu, cuda, cuda:1, mps, or auto: spread over all that there is (default: cpu)")
     add("--layer", type=int, help="the layer to save, from 0 (default: that of the most telling head)")
@@ -119,9 +119,13 @@ def _trace(options: argparse.Namespace) -> tuple[Trace, models.LoadedModel | Non
     # Only now: torch and transformers take seconds, and --help should not.
     import models
     from inspector.probe import record
+    from models.registry import default_id, default_note
 
     text = sys.stdin.read() if options.text == "-" else options.text
-    loaded = models.load(options.model or "minilm", dtype=options.dtype or "float32", device=options.device or "cpu")
+    if options.model is None and (note := default_note()):
+        print(note, file=sys.stderr)
+    model = options.model or default_id()
+    loaded = models.load(model, dtype=options.dtype or "float32", device=options.device or "cpu")
     return record(loaded, text, text_pair=options.pair, target=options.target), loaded
 
 

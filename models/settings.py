@@ -41,6 +41,8 @@ NUMBERS = {
     "CACHE_MB": Range(0, 9_999_999, 512),
     "MAPS_MB": Range(0, 9_999_999, 512),
 }
+_NAME = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_ORIGIN = re.compile(rf"(https://{_NAME}(\.{_NAME})*|http://(localhost|127\.0\.0\.1))(:[0-9]{{1,5}})?", re.ASCII)
 
 
 def number(name: str, environment: Mapping[str, str] | None = None) -> int:
@@ -72,12 +74,43 @@ def proxies(environment: Mapping[str, str] | None = None) -> tuple[Network, ...]
         ) from None
 
 
+def frame_ancestors(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Read HEADLIGHT_FRAME_ANCESTORS: the origins whose pages may show this one in a frame; none where it is not set.
+
+    An origin is https://name or https://name:port; http is taken of this machine alone, for trying a frame out.
+    """
+    text = _text("FRAME_ANCESTORS", environment)
+    origins = tuple(part.strip(" ").lower() for part in text.split(",")) if text else ()
+    if not all(_ORIGIN.fullmatch(origin) for origin in origins):
+        raise ValueError(
+            f"{variable('FRAME_ANCESTORS')} is {text[:100]!a}; write https origins with commas between, such as "
+            "https://huggingface.co: each by its whole name, without a path and without *"
+        )
+    return origins
+
+
+def cache(environment: Mapping[str, str] | None = None) -> Path:
+    """Read HEADLIGHT_CACHE: the folder of fetched weights and built atlases.
+
+    Where it is not set: headlight/ in XDG_CACHE_HOME, or in ~/.cache. Raises ValueError for a path that is not whole or
+    names a file.
+    """
+    text = _text("CACHE", environment)
+    if text:
+        folder = Path(os.path.expanduser(text))  # Path's own way raises for an unknown user
+        if not folder.is_absolute() or folder.is_file():
+            raise ValueError(f"{variable('CACHE')} is {text[:100]!a}; write the whole path of a folder")
+        return folder
+    every = (os.environ if environment is None else environment).get("XDG_CACHE_HOME", "")
+    return (Path(every) if os.path.isabs(every) else Path.home() / ".cache") / "headlight"
+
+
 def atlases(environment: Mapping[str, str] | None = None) -> Path | None:
     """Read HEADLIGHT_ATLASES: the folder of the reader's own atlases, or one of the cache; None where it is "off"."""
     text = _text("ATLASES", environment)
     if text.lower() == "off":
         return None
-    return Path(text).expanduser() if text else Path.home() / ".cache" / "headlight" / "atlases"
+    return Path(text).expanduser() if text else cache(environment) / "atlases"
 
 
 def check(environment: Mapping[str, str] | None = None) -> None:
@@ -89,6 +122,8 @@ def check(environment: Mapping[str, str] | None = None) -> None:
         number(name, environment)
     metrics(environment)
     proxies(environment)
+    frame_ancestors(environment)
+    cache(environment)
     Limits.from_environment(environment)
     placement = Placement.from_environment(environment)
     if placement.device not in ("cpu", "auto"):  # torch knows, which takes a second to import

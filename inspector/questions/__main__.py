@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
 def add_subject(parser: argparse.ArgumentParser) -> None:
     """Add the options for the questions, the model, the text and the language."""
     add = parser.add_argument
-    add("--model", metavar="MODEL", default="minilm", help="a model's id or a folder (default: minilm)")
+    add("--model", metavar="MODEL", help="a model's id or a folder (default: minilm, mini-bert until it is fetched)")
     add("--text", metavar="TEXT", help="the text to read; - reads it from standard input (default: an example)")
     add("--only", metavar="NUMBERS", help="some questions, such as 16,35 or 41-50 (default: all)")
     add("--language", choices=("en", "zh"), default="en", help="English or Chinese (default: en)")
@@ -154,12 +154,15 @@ def subject_of(options: argparse.Namespace) -> Subject:
     import models
     from inspector import examples
     from inspector.questions.record.subject import Subject
+    from models.registry import default_id, default_note
 
-    text = options.text
+    if options.model is None and (note := default_note()):
+        print(note, file=sys.stderr)
+    model, text = options.model or default_id(), options.text
     if text is None:
-        known = any(card.id == options.model.partition("?")[0] for card in models.catalogue())
-        text = examples.of(options.model.partition("?")[0]) if known else examples.FIRST
-    return Subject(models.load(options.model), sys.stdin.read() if text == "-" else text)
+        known = any(card.id == model.partition("?")[0] for card in models.catalogue())
+        text = examples.of(model.partition("?")[0]) if known else examples.FIRST
+    return Subject(models.load(model), sys.stdin.read() if text == "-" else text)
 
 
 def ask(chosen: Sequence[Question], subject: Subject) -> list[Answer]:

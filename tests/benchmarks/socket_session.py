@@ -43,7 +43,14 @@ class SocketSession:
     async def at(cls, address: str) -> AsyncIterator[SocketSession]:
         """Connect to the page at an address, and leave it when the block ends."""
         url = address.replace("http", "ws", 1) + "_stcore/stream"
-        async with connect(url, max_size=None, subprotocols=["streamlit"], open_timeout=60) as socket:  # type: ignore[list-item]
+        # No pings: a server that fifty visitors ask at once answers late, and the visitor is to wait for it.
+        async with connect(
+            url,
+            max_size=None,
+            subprotocols=["streamlit"],  # type: ignore[list-item]
+            open_timeout=60,
+            ping_interval=None,
+        ) as socket:
             yield cls(socket, _address=address)
 
     async def open(self, page: str, **query: str) -> None:

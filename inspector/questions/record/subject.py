@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from inspector import examples
 from inspector.questions.record.both import UnanswerableError
+from models.registry import is_installed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,13 +46,14 @@ class Subject:
     """A model and a text, of which a question reads MOST_TOKENS tokens at most, the first.
 
     load: gives a bundled model by its id. cached: holds what several questions need; a page passes the cache of its
-    session.
+    session. at_hand: whether a bundled model can be loaded here.
     """
 
     loaded: models.LoadedModel
     text: str
     load: Callable[[str], models.LoadedModel] = _load
     cached: Callable[[Hashable, Callable[[], Any]], Any] = field(default_factory=ValueCache)
+    at_hand: Callable[[str], bool] = is_installed
 
     @cached_property
     def trace(self) -> Trace:
@@ -83,9 +85,9 @@ class Subject:
 
         A stand-in that did not learn the text's script reads its own example.
         """
-        return self if kind.can(self.loaded) else self.of(kind.instead)
+        return self if kind.can(self.loaded) else self.of(kind.stand_in(self.at_hand))
 
     def of(self, model: str) -> Subject:
         """Return the same text in a bundled model, or that model's own example where it does not read the script."""
         text = self.text if examples.reads(model, self.text) else examples.of(model)
-        return self if model == self.loaded.card.id else Subject(self.load(model), text, self.load, self.cached)
+        return self if model == self.loaded.card.id else replace(self, loaded=self.load(model), text=text)

@@ -10,7 +10,7 @@ from inspector import feedforward, long_texts, masked_lm, sentence_vectors, step
 from inspector.probe import record_blocks
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, around, at_least, at_most, below, equal
-from inspector.questions.record.kinds import ANY, ENCODER, FILLS_MASKS, Kind
+from inspector.questions.record.kinds import ANY, ENCODER, ENCODERS, FILLS_MASKS, Kind
 from inspector.questions.record.measured import OTHERS
 from inspector.questions.record.papers import (
     BELTAGY_2020,
@@ -33,7 +33,7 @@ DOCUMENT = 4  # book pages
 HAS_CLS = Kind(
     sentence_vectors.starts_with_cls,
     Both("has no [CLS] before its texts", "文本前没有 [CLS]"),
-    "minilm",
+    ENCODERS,
 )
 PARAPHRASES = {
     "en": (

@@ -19,7 +19,7 @@ from inspector.interventions.masking import maskable
 from inspector.probe import record, record_blocks, record_head
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below
-from inspector.questions.record.kinds import ANY, DECODER, ENCODER, Kind
+from inspector.questions.record.kinds import ANY, DECODER, ENCODER, ENCODERS, Kind
 from inspector.questions.record.papers import (
     ABNAR_2020,
     CLARK_2019,
@@ -315,7 +315,7 @@ _MOST_VOCABULARY = 8192
 SPEAKS = Kind(
     lambda loaded: loaded.shape == "decoder" and loaded.runner.predicts and loaded.backend != "eager output",
     Both("is no decoder whose values and output matrix are seen", "不是能看到值和输出矩阵的解码器"),
-    "mini-gpt",
+    ("mini-gpt",),
 )
 
 
@@ -851,7 +851,7 @@ _SELF_ALONE = Kind(
         "reads two texts, and rollout follows tokens through one alone",
         "读入两个文本，而 rollout 只能在一个文本内追溯",
     ),
-    "minilm",
+    ENCODERS,
 )
 
 

@@ -13,7 +13,7 @@ from inspector import block, feedforward, lens, normalization, positional
 from inspector.probe import record
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, around, at_least, below, equal, near
-from inspector.questions.record.kinds import ANY, Kind
+from inspector.questions.record.kinds import ANY, ENCODERS, Kind
 from inspector.questions.record.papers import (
     BELROSE_2023,
     BRODY_2023,
@@ -46,12 +46,14 @@ from inspector.questions.themes.together import LAYER_NORMED, normed, read_of, s
 from models.registry import own_model
 from models.transformer.runner import OwnRunner
 
-NORMED = Kind(normed, Both("has no norms", "没有归一化层"), "minilm")
-READS_LAYERS = Kind(lambda loaded: loaded.predict is not None, Both("predicts no tokens", "不能预测 token"), "mini-gpt")
+NORMED = Kind(normed, Both("has no norms", "没有归一化层"), ENCODERS)
+READS_LAYERS = Kind(
+    lambda loaded: loaded.predict is not None, Both("predicts no tokens", "不能预测 token"), ("mini-gpt",)
+)
 ROTATES = Kind(
     lambda loaded: positional.rotates(loaded.config),
     Both("does not turn its queries and keys (RoPE)", "没有使用 RoPE"),
-    "mini-gpt",
+    ("mini-gpt",),
 )
 OTHERS = 8  # dimensions that are switched off for comparison
 
@@ -66,7 +68,7 @@ OWN_NORMS = Kind(
         "is not run by Headlight's own encoder or decoder with norms, of which a copy is changed here",
         "不由 Headlight 自己的带归一化层的编码器或解码器运行，而这个问题要改动它的一个副本",
     ),
-    "minilm-own",
+    ("minilm-own", "mini-bert"),
 )
 
 

@@ -15,7 +15,7 @@ from inspector import examples, interventions
 from inspector.probe import record, record_batch
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, below
-from inspector.questions.record.kinds import ANY, ENCODER_DECODER, FILLS_MASKS, Kind
+from inspector.questions.record.kinds import ANY, ENCODER_DECODER, ENCODERS, FILLS_MASKS, Kind
 from inspector.questions.record.papers import (
     BAHDANAU_2015,
     CLARK_2019,
@@ -47,12 +47,12 @@ def _english(loaded: models.LoadedModel) -> bool:
 
 
 READS_ENGLISH = Kind(
-    _english, Both("does not read English, in which the words are marked", "不读英文，而这里标注的是英文句子"), "minilm"
+    _english, Both("does not read English, in which the words are marked", "不读英文，而这里标注的是英文句子"), ENCODERS
 )
 READS_BOTH_WAYS = Kind(
     lambda loaded: loaded.shape != "decoder" and _english(loaded),
     Both("does not read English in both directions", "不是双向阅读英文的模型"),
-    "minilm",
+    ENCODERS,
 )
 
 # --- sentences in which words are marked by hand -------------------------------------------------------------------

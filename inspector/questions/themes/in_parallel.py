@@ -41,7 +41,7 @@ NEW_TOKENS = 120
 STEP_BY_STEP = Kind(
     lambda loaded: not stepwise.why_not(loaded),
     Both("does not write token by token with a KV cache", "不能借助 KV 缓存逐个 token 生成"),
-    "mini-gpt",
+    ("mini-gpt",),
 )
 
 

@@ -33,7 +33,7 @@ PACKS = Kind(
         "is not run by Headlight's own encoder or decoder, which reads several texts in one row",
         "不由 Headlight 自己的编码器或解码器运行，不能把多个文本放进同一行",
     ),
-    "minilm-own",
+    ("minilm-own", "mini-bert"),
 )
 
 
@@ -407,7 +407,7 @@ def _moves(table: pd.DataFrame) -> Lines:
 
 def _future(subject: Subject) -> Measurement:
     before, after, table = changed(subject)
-    encoder, *_ = changed(subject.of("minilm"))
+    encoder, *_ = changed(subject.of(ENCODER.stand_in(subject.at_hand)))
     return Measurement({"before": before, "after": after, "encoder": encoder}, _moves(table))
 
 
@@ -441,17 +441,18 @@ FUTURE = Question(
         "after": Label(Both("largest change after the changed token", "被改动的 token 之后的最大变化")),
         "encoder": Label(
             Both(
-                "largest change before the changed token, encoder (minilm)",
-                "被改动的 token 之前的最大变化，编码器（minilm）",
+                "largest change before the changed token, in an encoder",
+                "被改动的 token 之前的最大变化，在编码器中",
             ),
             of=OTHERS,
         ),
     },
     setting=Both(
         "The middle token of the text is replaced by its nearest other token, and both texts are read in one batch; "
-        "largest change of a number of the last hidden states. The encoder is minilm, for it has no causal mask.",
+        "largest change of a number of the last hidden states. The encoder is minilm, or mini-bert "
+        "where minilm was not fetched, for it has no causal mask.",
         "把文本中间的 token 换成离它最近的另一个不同的 token，两个文本放在同一批次里读；"
-        "比较最后一层的隐藏状态中数值的最大变化。编码器用 minilm，因为它没有因果掩码。",
+        "比较最后一层的隐藏状态中数值的最大变化。编码器用 minilm（未下载时用 mini-bert），因为它没有因果掩码。",
     ),
     because=Both(
         "Each layer hides what is later, so no path through any number of layers leads back. The mask leaks where "

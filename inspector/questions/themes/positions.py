@@ -42,12 +42,12 @@ def _learned(loaded: models.LoadedModel) -> bool:
 SINUSOIDAL = Kind(
     lambda loaded: loaded.backend == "own" and loaded.config.positions == "sinusoidal",
     Both("adds no sinusoidal table of Headlight's own", "没有使用 Headlight 自己的正弦位置编码"),
-    "own-encoder",
+    ("own-encoder",),
 )
 LEARNED = Kind(
     _learned,
     Both("has no learned table of positions", "没有可学习的位置编码表"),
-    "minilm",
+    ("minilm",),
 )
 GOES_ON = Kind(
     lambda loaded: (
@@ -57,7 +57,7 @@ GOES_ON = Kind(
         "is no small trained decoder whose positions go on beyond its longest text",
         "不是训练好的、位置编码能超出最大长度的小型解码器",
     ),
-    "mini-gpt",
+    ("mini-gpt",),
 )
 
 
@@ -531,7 +531,7 @@ def _ends(subject: Subject) -> Measurement:
             f"没有看到 {loaded.card.id} 的位置编码表。",
         )
     rows = len(tables[0].values)
-    formula = subject.of(GOES_ON.instead).loaded
+    formula = subject.of(GOES_ON.stand_in(subject.at_hand)).loaded
     values = tables[0].values
     return Measurement(
         {

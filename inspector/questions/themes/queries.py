@@ -6,7 +6,7 @@ import numpy as np
 from torch import Tensor
 
 from inspector.questions.record.both import Both, UnanswerableError
-from inspector.questions.record.kinds import Kind
+from inspector.questions.record.kinds import ENCODERS, Kind
 from inspector.questions.record.subject import Subject
 from inspector.trace import AttentionRecord
 from models.attention.functions import for_each_head
@@ -15,7 +15,7 @@ MOST_LAYERS = 12  # layers whose heads are measured, spread over the model
 SEES_QUERIES = Kind(
     lambda loaded: loaded.backend != "eager output",
     Both("does not show its queries and keys", "看不到它的 Q 和 K"),
-    "minilm",
+    ENCODERS,
 )
 
 

@@ -14,7 +14,7 @@ from inspector import batches, examples, normalization
 from inspector.normalization.other_norms import Floats
 from inspector.probe import record_batch
 from inspector.questions.record.both import Both, UnanswerableError
-from inspector.questions.record.kinds import Kind
+from inspector.questions.record.kinds import ENCODERS, Kind
 from inspector.questions.record.subject import Subject
 from inspector.trace import NormRecord
 from models.transformer import norms as own_norms
@@ -42,12 +42,12 @@ def normed(loaded: models.LoadedModel) -> bool:
 LAYER_NORMED = Kind(
     lambda loaded: any(isinstance(module, nn.LayerNorm | own_norms.LayerNorm) for module in loaded.network.modules()),
     Both("has no LayerNorm", "没有 LayerNorm"),
-    "minilm",
+    ENCODERS,
 )
 BATCHED = Kind(
     lambda loaded: loaded.shape != "encoder-decoder" and normed(loaded),
     Both("has no norm, or reads no texts together", "没有归一化层，或者不能把多个文本放在一个批次中读取"),
-    "minilm",
+    ENCODERS,
 )
 
 

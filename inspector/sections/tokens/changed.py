@@ -65,7 +65,7 @@ def _other(subject: Subject) -> Reader | None:
     text = subject.trace.text
     english = examples.reads(readers.DECODER, text)
     if subject.model.shape != "encoder":
-        return Reader(subject.load(readers.ENCODER if english else readers.ENCODER_ZH), text)
+        return Reader(subject.load(readers.encoder_for(subject, english=english)), text)
     return Reader(subject.load(readers.DECODER), text) if english else None
 
 

@@ -49,15 +49,15 @@ def answer(subject: Subject, *, word: str, corpus: Corpus, pieces: int) -> Itera
         trained = subject.of_all(("cutting", corpus.text, pieces), partial(_train, corpus, pieces))
     word = "".join(word.split()) or longest(corpus)
     vocabularies.checked(word, what="word")
-    wordpiece = subject.load(WORDPIECE)
+    wordpiece = subject.load(WORDPIECE) if subject.at_hand(WORDPIECE) else None
     matched = vocabularies.longest_match(word, trained.wordpiece.get_vocab())
     yield Paragraph(
         words.matched(
             word,
             pieces=matched,
             bpe=[token.value for token in trained.bpe.model.tokenize(f"▁{word}")],
-            model=plain(names.base_name(wordpiece)),
-            by_model=wordpiece.tokenizer.tokenize(word) or ["[UNK]"],
+            model="" if wordpiece is None else plain(names.base_name(wordpiece)),
+            by_model=[] if wordpiece is None else wordpiece.tokenizer.tokenize(word) or ["[UNK]"],
         )
     )
     if "[UNK]" not in matched:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 words = wording.both
 
-ENCODER, ENCODER_ZH, DECODER = "minilm", "mini-bert-zh", "mini-gpt"
+ENCODERS, ENCODER_ZH, DECODER = ("minilm", "mini-bert"), "mini-bert-zh", "mini-gpt"
 BEGINNING = 500  # characters of the text that are read
 MOST_PARAMETERS = 300_000_000  # of a model that is run here without being asked
 ENDS = ".。!！?？…"
@@ -72,6 +72,11 @@ def both(subject: Subject) -> tuple[tuple[Reader, Reader], list[str]]:
     if encoder is not None and not english and (unknown := encoder.encode(text).unknown):
         notes.append(words.not_known(plain(names.name(encoder)), unknown))
         encoder = None
-    encoder = subject.load(ENCODER if english else ENCODER_ZH) if encoder is None else encoder
+    encoder = subject.load(encoder_for(subject, english=english)) if encoder is None else encoder
     decoder = subject.load(DECODER) if decoder is None else decoder
     return (Reader(encoder, text), Reader(decoder, written)), notes
+
+
+def encoder_for(subject: Subject, *, english: bool) -> str:
+    """Choose the encoder of Headlight's that reads a text."""
+    return subject.first_at_hand(ENCODERS) if english else ENCODER_ZH

@@ -150,7 +150,7 @@ def _cosines(found: SentenceVectors, code: str, *, model: str) -> Map:
 def _beside(subject: Subject, *, texts: tuple[str, ...] = ()) -> Iterator[Block]:
     """Yield the model beside Headlight's other encoders on the same sentences."""
     rows = []
-    for id in dict.fromkeys((subject.model.card.id, *ENCODERS)):
+    for id in dict.fromkeys((subject.model.card.id, *filter(subject.at_hand, ENCODERS))):
         one = subject.model if id == subject.model.card.id else subject.load(id)
         seen = pooled(_vectors(subject, one, texts))
         if seen.cls is not None and seen.mean is not None:
@@ -303,7 +303,7 @@ SECTION = Section(
     need=Need(
         words.CANNOT,
         lambda loaded: sentence_vectors.starts_with_cls(loaded, loaded.encode("a")),
-        ("minilm",),
+        ("minilm", "mini-bert"),
         reads=False,
     ),
     aside=True,

@@ -67,8 +67,9 @@ class Reader:
 
     def subject(self, question: Question) -> Subject:
         """Make what a question is asked of; ValueError where the model cannot be loaded."""
-        model = self.model if self.at_hand else (question.of or ANY).instead
-        return Subject(session.load(model), self.text, load=session.load, cached=partial(_kept, self._key()))
+        model = self.model if self.at_hand else (question.of or ANY).stand_in(loaded_models.is_at_hand)
+        cached = partial(_kept, self._key())
+        return Subject(session.load(model), self.text, session.load, cached, loaded_models.is_at_hand)
 
     def _answer(self, question: Question) -> Answer:
         def make() -> Answer:

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +44,7 @@ _FULL = """<!doctype html>
 """
 
 
-def _policy() -> str:
+def _policy(ancestors: Sequence[str]) -> str:
     """Give the Content-Security-Policy: each source with what needs it; nothing else is loaded, run or sent.
 
     Streamlit's frame is on every page. Attention, Compare, What if, Generate and Training have components, all but
@@ -66,16 +66,19 @@ def _policy() -> str:
         "connect-src": ["'self'"],
         "form-action": ["'none'"],
         "base-uri": ["'none'"],
-        "frame-ancestors": ["'none'"],  # no other site may show Headlight in a frame and lead clicks onto it
+        "frame-ancestors": ancestors or ["'none'"],  # another site could lead clicks onto what it shows in a frame
     }
     return "; ".join(" ".join([name, *values]) for name, values in sources.items())
 
 
-def headers() -> dict[str, str]:
-    """Give the headers that every answer carries."""
+def headers(ancestors: Sequence[str] = ()) -> dict[str, str]:
+    """Give the headers that every answer carries. ancestors: origins whose pages may show Headlight in a frame.
+
+    X-Frame-Options knows no list, so it is left out where there are such origins.
+    """
     return {
-        "Content-Security-Policy": _policy(),
-        "X-Frame-Options": "DENY",
+        "Content-Security-Policy": _policy(ancestors),
+        **({} if ancestors else {"X-Frame-Options": "DENY"}),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",  # a link holds the reader's text
     }
@@ -83,16 +86,18 @@ def headers() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Rules:
-    """The host's decisions: how many visitors at once, who says where they come from, whether metrics answer.
+    """The host's decisions: how many visitors at once, who says where they come from, whose frames may show the page.
 
-    per_address: how many visitors from one address, 0 for as many as there are places. proxies: whose X-Forwarded-For
-    and X-Forwarded-Proto count. silence: seconds after which a socket that has asked for nothing is closed.
+    metrics: whether they answer. per_address: how many visitors from one address, 0 for as many as there are places.
+    proxies: whose X-Forwarded-For and X-Forwarded-Proto count. frame_ancestors: origins whose pages may show this one
+    in a frame. silence: seconds after which a socket that has asked for nothing is closed.
     """
 
     sessions: int = settings.NUMBERS["SESSIONS"].default or 0
     metrics: bool = False
     per_address: int = 0
     proxies: tuple[settings.Network, ...] = ()
+    frame_ancestors: tuple[str, ...] = ()
     silence: float = 10.0
 
     @classmethod
@@ -103,6 +108,7 @@ class Rules:
             settings.metrics(environment),
             settings.number("PER_ADDRESS", environment),
             settings.proxies(environment),
+            settings.frame_ancestors(environment),
         )
 
 
@@ -111,7 +117,9 @@ class Gate:
 
     def __init__(self, app: ASGIApp, *, rules: Rules) -> None:
         self.app, self.rules = app, rules
-        self.headers = [(name.lower().encode(), value.encode()) for name, value in headers().items()]
+        spoken = headers(rules.frame_ancestors).items()
+        self.headers = [(name.lower().encode(), value.encode()) for name, value in spoken]
+        self.names = {name.lower().encode() for name in headers()}
         self.visitors: Counter[str] = Counter()  # open websockets by address; one thread serves them all
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -172,15 +180,26 @@ class Gate:
 
     def _with_headers(self, send: Send) -> Send:
         """Give a `send` that puts the headers onto the answer, in place of any that it has of the same names."""
-        ours = {name for name, _ in self.headers}
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
-                others = [(name, value) for name, value in message["headers"] if name.lower() not in ours]
+                others = [(name, value) for name, value in message["headers"] if name.lower() not in self.names]
+                if self.rules.frame_ancestors:
+                    others = [
+                        (name, _framed(value) if name.lower() == b"set-cookie" else value) for name, value in others
+                    ]
                 message = {**message, "headers": [*others, *self.headers]}
             await send(message)
 
         return sent
+
+
+def _framed(cookie: bytes) -> bytes:
+    """Let browsers take a cookie in another site's frame, for each such site apart: without it no upload passes there.
+
+    Secure: the page must be served by https then, but for this machine's own address.
+    """
+    return cookie.replace(b"SameSite=Lax", b"SameSite=None; Secure; Partitioned")
 
 
 def _base() -> str:

@@ -11,10 +11,10 @@ from threading import Thread
 
 import streamlit as st
 
-import models
 from inspector import examples
 from inspector.views.server import process_settings
-from inspector.views.shell import overview, session
+from inspector.views.shell import available_models, overview, session
+from models.registry import default_id
 
 PULSE = 0.1  # seconds between two looks at what the visitor pressed
 NAME = "ahead"
@@ -35,7 +35,7 @@ def wait() -> None:
     if not any(worker.is_alive() for worker in _workers):
         return
     pulse = st.empty()  # where Streamlit ends a run
-    title = models.catalogue()[0].title
+    title = available_models.title(default_id())
     with st.spinner(f"Loading PyTorch and {title}: the server has just started, and this takes some seconds"):
         for worker in _workers:
             while worker.is_alive():
@@ -46,7 +46,7 @@ def wait() -> None:
 def _prepare() -> None:
     try:
         with process_settings.uncollected():
-            read = session.record(models.catalogue()[0].id, examples.FIRST)
+            read = session.record(default_id(), examples.FIRST)
             overview.of(read.trace)
             session.exactness(read)
     except Exception:  # whatever it is: nobody sees this thread

@@ -38,10 +38,11 @@ _DIGITS = 20  # of a number in a link, at most: Python reads no whole number of 
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
 
-def read(page: str, *, known_models: Sequence[str], default_text: Callable[[str], str]) -> None:
+def read(page: str, *, known_models: Sequence[str], default_model: str, default_text: Callable[[str], str]) -> None:
     """Take model, texts and parameters from the link at a session's start; afterwards the widgets lead.
 
-    default_text: of a model's id, the text that a link without a text means. Of a known model under changed switches,
+    default_model: what a link without a model means. default_text: of a model's id, the text that a link without a
+    text means. Of a known model under changed switches,
     "minilm?scale=none", the switches are not checked here.
 
     A page's `parameters` are taken again on every whole run of the page that keeps them in its address, which is how
@@ -53,15 +54,15 @@ def read(page: str, *, known_models: Sequence[str], default_text: Callable[[str]
         if gate.UNKNOWN in st.query_params:
             complain(page_words.NO_SUCH_PAGE)
             del st.query_params[gate.UNKNOWN]
-        model = st.query_params.get("model", known_models[0])
+        model = st.query_params.get("model", default_model)
         if model not in known_models and model.partition("?")[0] not in known_models:
             complain(
                 f"The link asks for the model {_plain(model)}, which is not in the list. It was not loaded: "
-                f"you see {known_models[0]} instead. To see what it would take and to load it, press Look in the "
+                f"you see {default_model} instead. To see what it would take and to load it, press Look in the "
                 "sidebar under Another model."
             )
             state["picker.other"], state["picker.open"] = model.partition("?")[0][:MAX_NAME], True
-            model = known_models[0]
+            model = default_model
         state["model"], state[BESIDE] = model, st.query_params.get("b")
         for name in TEXTS:
             state[name] = st.query_params.get(name, default_text(model) if name == "text" else "")

@@ -20,6 +20,8 @@ from inspector.views.shell import (
     variants,
 )
 from inspector.wording import shell as wording
+from models.cards import MINILM
+from models.registry import default_id, default_note
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 def begin(page: str) -> None:
     """Take model and texts from the link, or from the picker; `page` is the address of the page that is open."""
-    link.read(page, known_models=available_models.ids(), default_text=examples.of_link)
+    link.read(page, known_models=available_models.ids(), default_model=default_id(), default_text=examples.of_link)
     switch_panel.take()
     model_picker.take()
 
@@ -63,7 +65,8 @@ def draw(page: Page, *, text_in_page: bool) -> ExpanderContainer | None:
         _text_to_read(height=68, label=appearance.on_accent("Inspect")[0])
     if not opened:
         id = available_models.card(st.session_state["model"]).id
-        link.write(default_text=examples.of_link(id), beside=_beside(id), default_model=available_models.ids()[0])
+        # A link without a model means MiniLM, so that it shows the same where the model was fetched.
+        link.write(default_text=examples.of_link(id), beside=_beside(id), default_model=MINILM.id)
     return other
 
 
@@ -81,6 +84,8 @@ def _model(*, disabled: bool, switches: bool) -> ExpanderContainer:
     )
     card = available_models.card(st.session_state["model"])
     _summary(card)
+    if note := default_note():
+        st.caption(wording.offered(note))
     if not card.trained:
         recording_notes.untrained()
     if switches:

@@ -187,3 +187,8 @@ def only_given(*, so: str) -> str:
 def model_not_at_hand(*, model: str, so: str) -> str:
     """Say that a saved trace came without its model; so: what that means for the page."""
     return f"The model {model} of this saved trace is not at hand, so {so}."
+
+
+def offered(note: str) -> str:
+    """Offer the model that the page would open with; note: that it is not here, its size, and what fetches it."""
+    return f"{note} Load this page anew when it is fetched."

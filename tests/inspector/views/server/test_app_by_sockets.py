@@ -7,8 +7,10 @@ import io
 import re
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
 
 import psutil
 import pyarrow as pa
@@ -107,3 +109,30 @@ def test_who_builds_an_atlas_keeps_nobody_from_another_model_or_its_switches(ser
             build.cancel()
 
     run(visit())
+
+
+def test_what_a_named_site_may_frame_says_so_on_every_answer_and_its_cookie_goes_into_the_frame(tmp_path: Path) -> None:
+    """Without it browsers keep the cookie back in another site's frame, and each upload there is refused."""
+    named = "https://huggingface.co"
+    with served(ROOT / "app.py", tmp_path, HEADLIGHT_FRAME_ANCESTORS=named) as open_to_it:
+        for path, status in (("/", 200), ("/block", 200), ("/_stcore/health", 200), ("/auth/login", 404)):
+            answer = answered(open_to_it, path)
+            assert answer.status == status
+            assert f"frame-ancestors {named};" in f"{answer.headers['Content-Security-Policy']};"
+            assert "X-Frame-Options" not in answer.headers
+        assert "SameSite=None; Secure; Partitioned" in answered(open_to_it, "/_stcore/health").headers["Set-Cookie"]
+
+
+def test_no_site_may_frame_it_where_none_is_named(server: Server) -> None:
+    answer = answered(server, "/_stcore/health")
+    assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["X-Frame-Options"] == "DENY"
+    assert answer.headers["Set-Cookie"].endswith("SameSite=Lax")
+
+
+def answered(server: Server, path: str) -> HTTPResponse:
+    with closing(HTTPConnection(server.host, timeout=60)) as connection:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        answer.read()
+        return answer

@@ -115,6 +115,16 @@ def test_the_policy_names_no_foreign_host_and_lets_no_site_frame_it() -> None:
     assert all(source in known or source.startswith("'sha256-") for source in sources)
 
 
+def test_named_sites_may_frame_it_and_no_answer_says_otherwise() -> None:
+    """Streamlit's own X-Frame-Options would win in an old browser; the rest of the policy stays."""
+    named = ("https://huggingface.co", "https://moodle.example:8443")
+    start, _ = run(ask(Gate(Inner(), rules=Rules(frame_ancestors=named)), "/"))
+    sent = {name.lower(): value.decode() for name, value in start["headers"]}
+    assert b"x-frame-options" not in sent
+    closed, opened = headers()["Content-Security-Policy"], sent[b"content-security-policy"]
+    assert opened == closed.replace("frame-ancestors 'none'", f"frame-ancestors {' '.join(named)}")
+
+
 @pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics/", "/base/_stcore/metrics"])
 def test_metrics_answer_only_where_asked_for(path: str) -> None:
     closed, open_ = Inner(), Inner()
@@ -224,8 +234,14 @@ def test_a_visitor_whose_connection_breaks_gives_the_place_back() -> None:
 
 
 def test_the_rules_are_read_from_the_environment() -> None:
-    assert Rules.from_environment({}) == Rules(sessions=50, metrics=False, per_address=0, proxies=(), silence=10)
+    defaults = Rules(sessions=50, metrics=False, per_address=0, proxies=(), frame_ancestors=(), silence=10)
+    assert Rules.from_environment({}) == defaults
     chosen = {"SESSIONS": " 7 ", "METRICS": "1", "PER_ADDRESS": "3", "PROXY": "127.0.0.1"}
+    chosen["FRAME_ANCESTORS"] = "https://a.example"
     assert Rules.from_environment({f"HEADLIGHT_{name}": value for name, value in chosen.items()}) == Rules(
-        sessions=7, metrics=True, per_address=3, proxies=(ip_network("127.0.0.1"),)
+        sessions=7,
+        metrics=True,
+        per_address=3,
+        proxies=(ip_network("127.0.0.1"),),
+        frame_ancestors=("https://a.example",),
     )

@@ -50,7 +50,11 @@ def test_a_visitor_who_comes_early_sees_the_frame_and_waits(monkeypatch: pytest.
 
 def test_what_fails_ahead_is_left_to_the_visitors_own_try(monkeypatch: pytest.MonkeyPatch) -> None:
     forget()
-    monkeypatch.setattr("models.registry.find_spec", lambda name: None)
+
+    def gone(id: str) -> None:
+        raise ValueError(f"The weights of {id} are gone.")
+
+    monkeypatch.setattr("models.fetch.folder", gone)
     ahead._prepare()
-    assert "The bundled BERT is not installed" in said(opened(text="A cat."))
+    assert "The weights of minilm are gone." in said(opened(text="A cat."))
     forget()

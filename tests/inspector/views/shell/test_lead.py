@@ -14,7 +14,8 @@ import streamlit as st
 from inspector.views.shell import controls, link
 
 def one():
-    link.read("one", known_models=["minilm", "mini-gpt"], default_text=lambda model: f"of {model}")
+    known = ["minilm", "mini-gpt"]
+    link.read("one", known_models=known, default_model="minilm", default_text=lambda model: f"of {model}")
     link.parameters("layer")
     link.lead("two", st.session_state["given"])
     if st.button("go"):  # as a click on a link does
@@ -22,7 +23,8 @@ def one():
     st.session_state["seen"] = ("one", st.session_state["model"], st.session_state["text"])
 
 def two():
-    link.read("two", known_models=["minilm", "mini-gpt"], default_text=lambda model: f"of {model}")
+    known = ["minilm", "mini-gpt"]
+    link.read("two", known_models=known, default_model="minilm", default_text=lambda model: f"of {model}")
     if st.session_state.pop("leaving", False):  # a page that was switched to with bound widgets cannot clear them
         st.button("leave", on_click=st.session_state.update, args=({"left": True},))
         return

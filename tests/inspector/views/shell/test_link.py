@@ -21,7 +21,7 @@ def every_widget() -> None:
     from inspector.views.shell import controls as parts
     from inspector.views.shell import link
 
-    link.read("", known_models=["minilm"], default_text=lambda model: f"of {model}")
+    link.read("", known_models=["minilm"], default_model="minilm", default_text=lambda model: f"of {model}")
     names, titles = ["a", "b"], {"a": "First (a)", "b": "Second"}
     shown = {
         "whole": parts.number("whole", "whole", default=2, first=1, last=9),
@@ -129,7 +129,7 @@ def late_click() -> None:
 
     from inspector.views.shell import link
 
-    link.read("layernorm", known_models=["minilm"], default_text=lambda model: f"of {model}")
+    link.read("layernorm", known_models=["minilm"], default_model="minilm", default_text=lambda model: f"of {model}")
 
     def moved() -> None:
         link.assign("step", 3)

