@@ -72,6 +72,8 @@ def write(folder: Path, namespace: Path) -> None:
         conftest.write(GUARD)
     for name in (*setup.PACKAGES, "app.py", "command.py"):
         (folder / name).symlink_to(namespace / name)
+    for path in (ROOT / "docs", *ROOT.glob("*.md")):
+        (folder / path.name).symlink_to(path)
 
 
 if __name__ == "__main__":

@@ -36,13 +36,16 @@ class Server:
 
 @contextmanager
 def served(app: Path, folder: Path, **environment: str) -> Iterator[Server]:
-    """Serve an app until the block ends; folder: of the log. HEADLIGHT_ variables are those of `environment` alone."""
+    """Serve an app until the block ends; folder: of the log. HEADLIGHT_ variables are those of `environment` alone,
+    but for the place of the cache.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     host, log = f"127.0.0.1:{port}", folder / "log.txt"
     command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.headless=true"]
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("HEADLIGHT_")}
+    kept = {name for name in os.environ if not name.startswith("HEADLIGHT_")} | {"HEADLIGHT_CACHE"}
+    variables = {name: os.environ[name] for name in kept}
     with log.open("w") as output:
         process = subprocess.Popen(
             [*command, f"--server.port={port}"],
