@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _QUOTED = 60  # characters of what was given
-LARGEST = 1_000_000  # of a whole number, where nothing else bounds it
+MOST_OF_OBJECT = 5000  # letters of an object's values
+LARGEST = 1_000_000  # a whole number, where nothing else bounds it
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,11 @@ class Argument:
 def text(name: str, about: str, *, required: bool = False) -> Argument:
     """Make an argument that is a text of any length."""
     return Argument(name, about, {"type": "string"}, required)
+
+
+def word(name: str, about: str, *, required: bool = False, default: str | None = None) -> Argument:
+    """Make an argument that is a short text: an id, a path, the name of a measure."""
+    return Argument(name, about, {"type": "string", "maxLength": 200}, required, default)
 
 
 def choice(name: str, about: str, options: Sequence[str], *, default: str) -> Argument:
@@ -86,6 +92,8 @@ def _checked(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
         case "string":
             if not isinstance(value, str):
                 raise ValueError(f"{name} is {_quoted(value)}: give a text.")
+            if len(value) > (most := schema.get("maxLength", len(value))):
+                raise ValueError(f"{name} is {_quoted(value)}: give at most {most} letters.")
             if value not in schema.get("enum", (value,)):
                 raise ValueError(f"{name} is {_quoted(value)}; it can be {', '.join(schema['enum'])}.")
             return value
@@ -102,8 +110,11 @@ def _checked(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
                 raise ValueError(f"{name} is {_quoted(value)}: give a list of 1 to {schema['maxItems']}.")
             return [_checked(name, each, schema["items"]) for each in value]
         case "object":
-            if not isinstance(value, Mapping) or len(value) > schema["maxProperties"]:
-                raise ValueError(f"{name} is {_quoted(value)}: give an object of at most {schema['maxProperties']}.")
+            most = schema["maxProperties"]
+            if not isinstance(value, Mapping) or len(value) > most or len(ascii(value)) > MOST_OF_OBJECT:
+                raise ValueError(f"{name} is {_quoted(value)}: give an object of at most {most} short values.")
+            if wrong := [key for key in value if not key.isidentifier()]:
+                raise ValueError(f"{name} has {_quoted(wrong[0])}, which is no id.")
             return dict(value)
         case kind:
             raise AssertionError(f"{name} has a schema of the type {kind}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector import plain
 from inspector.mcp import arguments
-from inspector.mcp.arguments import Argument, choice, text, whole
+from inspector.mcp.arguments import Argument, choice, text, whole, word
 from inspector.mcp.instrument import Instrument
 from inspector.plain import HeadPlace
 from models import failures
@@ -85,7 +85,7 @@ def _needed(definitions: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 # --- arguments of several tools --------------------------------------------------------------------------------------
 
-MODEL = text("model", "The model's id, one of list_models.", required=True)
+MODEL = word("model", "The model's id, one of list_models.", required=True)
 TEXT = text("text", "The text that the model reads; what does not fit is cut, and the answer says so.", required=True)
 READ = (
     MODEL,
@@ -97,7 +97,7 @@ LAYER = whole("layer", "The layer, from 0.", most=9999, required=True)
 HEAD = whole("head", "The head, from 0.", most=99_999, required=True)
 PLACE = (
     *(LAYER, HEAD),
-    text("stream", "encoder, decoder or cross, where a model has several."),
+    word("stream", "encoder, decoder or cross, where a model has several."),
     whole("call", "Which attention of a layer that attends more than once, from 0.", most=99, default=0),
 )
 ROWS = whole("most", "Rows that are given.", least=1, most=1000, default=MOST_ROWS)
@@ -221,7 +221,7 @@ def _first_atlas(instrument: Instrument, given: Given) -> Atlas:
 
 
 LANGUAGE = choice("language", "English or Chinese.", ("en", "zh"), default="en")
-MEASURE = replace(text("measure", "A measure, as a column of read_atlas names it."), default="previous")
+MEASURE = word("measure", "A measure, as a column of read_atlas names it.", default="previous")
 OTHER_TEXT = text("other_text", "The text that it is compared with, read by the same model.", required=True)
 
 TOOLS = (
@@ -238,7 +238,7 @@ TOOLS = (
         "measure_heads",
         "What each head does",
         "Measure every head on a text: entropy, distance, weight on the token before, on [CLS], induction; label it.",
-        (*READ, text("by", "The measure by which heads are sorted, the largest first."), ROWS),
+        (*READ, word("by", "The measure by which heads are sorted, the largest first."), ROWS),
         "heads",
         _heads,
     ),
@@ -323,7 +323,7 @@ TOOLS = (
         "Ask a section of Headlight's pages about a text: its sentences, its figures as numbers, but for long work.",
         (
             *READ,
-            text("section", 'The path of one of list_sections, such as "block/added".', required=True),
+            word("section", 'The path of one of list_sections, such as "block/added".', required=True),
             Argument("choices", "Choices, by the ids of list_sections.", {"type": "object", "maxProperties": 20}),
         ),
         "section",

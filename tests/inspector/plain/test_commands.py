@@ -117,7 +117,7 @@ def test_an_atlas_is_built_and_merged(printed, tmp_path: Path, monkeypatch: pyte
         (["heads", TEXT, "--json", "--choose", "{}"], "give --section PATH too"),
         (["section", "block/added", TEXT, "--json", "--choose", "[1]"], "takes a JSON object"),
         (["section", "block/added", TEXT, "--json", "--choose", "[" * 100_000], "takes a JSON object"),
-        (["section", "block/added", TEXT, "--json", "--choose", '{"x": 1}'], "has no choice x"),
+        (["section", "block/added", TEXT, "--json", "--choose", '{"x": 1}'], "has no choice 'x'"),
         (["section", "block/added", TEXT, "--json", "--choose", '{"stream": [1]}'], "is no stream"),
         (["section", "nothing", TEXT, "--json"], "is no page of sections"),
         (["section", "block/nothing", TEXT, "--json"], "has no section 'nothing'"),
