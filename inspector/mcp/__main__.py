@@ -34,7 +34,10 @@ def _run(given: Sequence[str]) -> int:
     )
     options = parser.parse_args(given)
     if find_spec("mcp") is None:
-        raise ValueError("The server needs the package mcp: pip install -r requirements-mcp.txt")
+        raise ValueError(
+            "The server needs the package mcp: pip install 'headlight-inspector[mcp]', "
+            "or -r requirements-mcp.txt in the repository"
+        )
     settings.check()
 
     import anyio

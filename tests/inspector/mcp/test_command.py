@@ -22,7 +22,8 @@ def test_without_the_package_it_says_what_to_install(
     assert command.main([]) == 2
     told = capsys.readouterr()
     assert told.out == ""
-    assert told.err == "The server needs the package mcp: pip install -r requirements-mcp.txt\n"
+    assert told.err.startswith("The server needs the package mcp: pip install 'headlight-inspector[mcp]', or -r ")
+    assert len(told.err.splitlines()) == 1
 
 
 def test_a_variable_that_cannot_be_read_ends_the_start(
