@@ -103,6 +103,7 @@ def test_a_cell_is_rebuilt_and_equals_the_map(trace: Trace) -> None:
     document = read(plain.cell(HeadPlace(trace, 3, 7), query=2, key=3))
     assert document["recorded"] == pytest.approx(float(trace.attention(3, 7)[2, 3]), rel=1e-6)
     assert document["weight"] == pytest.approx(document["recorded"], rel=1e-5)
+    assert document["difference"] == document["weight"] - document["recorded"]
     assert document["score"] == pytest.approx(float(trace.scores(3, 7)[2, 3]), rel=1e-5)
     assert (document["query"], document["key"]) == ({"position": 2, "token": "cat"}, {"position": 3, "token": "sat"})
     assert [row["step"] for row in rows(document["steps"])][-1] == "weight"
