@@ -8,7 +8,14 @@ headlight-inspector atlas build minilm texts.txt --out a    every head over a co
 headlight-inspector sheet sheet.html --text "The cat sat."  the questions, to print
 headlight-inspector fetch minilm smollm2                    weights of others, 84 and 93 MB, into the cache
 headlight-inspector models                                  ids that a model can be asked for by
+headlight-inspector record "The cat sat." --save t.npz      what was recorded, kept in a file
+headlight-inspector sections                                the sections of all pages
+headlight-inspector section block/added "The cat sat."      one section about a text
+headlight-inspector schema                                  of the JSON that --json prints
+headlight-inspector mcp                                     a server of tools for other programs, on stdin and stdout
 headlight-inspector --version
+
+heads, record, sections, section, questions, atlas and models take --json.
 """
 
 from __future__ import annotations
@@ -37,6 +44,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from inspector.__main__ import main as heads
 
             return heads([text, "--report", path])
+        case ["record", *rest]:
+            from inspector.__main__ import main as heads
+
+            return heads([*rest, "--record"])
+        case ["sections", *rest]:
+            from inspector.__main__ import main as heads
+
+            return heads([*rest, "--sections"])
+        case ["section", path, *rest]:
+            from inspector.__main__ import main as heads
+
+            return heads([*rest, "--section", path])
+        case ["schema", *rest]:
+            from inspector.plain.__main__ import main as schema
+
+            return schema(rest)
+        case ["mcp", *rest]:
+            from inspector.mcp.__main__ import main as mcp
+
+            return mcp(rest)
         case ["questions", *rest]:
             from inspector.questions.__main__ import main as questions
 
@@ -57,6 +84,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from models.cards import catalogue
 
             print(*(f"{card.id:16} {card.title}" for card in catalogue()), sep="\n")
+            return 0
+        case ["models", "--json"]:
+            from inspector.plain import catalogue as described
+            from inspector.plain.command import show
+            from models.cards import catalogue
+
+            show(described(catalogue()))
             return 0
         case ["--version"]:
             print(f"{DISTRIBUTION} {version()}")

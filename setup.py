@@ -30,6 +30,8 @@ _COMMAND = re.compile(rf"python -m ({_NAME}(?:\.\w+)*)(?![\w.])")
 COMMANDS = {  # of command.py
     "inspector": "heads",
     "inspector.atlas": "atlas",
+    "inspector.mcp": "mcp",
+    "inspector.plain": "schema",
     "inspector.questions": "questions",
     "inspector.export.questions_sheet": "sheet",
     "models.fetch": "fetch",

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         overview,
         pairs,
         patching,
+        plain,
         plots,
         positional,
         probe,
@@ -99,7 +100,7 @@ _NAMES = {
     "save": "trace.file",
     "show": "export",
 }
-_PAGES = ("__main__", "views")  # what runs Headlight itself
+_PAGES = ("__main__", "mcp", "views")  # what runs Headlight itself
 _MODULES = {
     **{module.name: module.name for module in pkgutil.iter_modules(__path__) if module.name not in _PAGES},
     "beams": "generating.beams",

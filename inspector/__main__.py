@@ -3,17 +3,20 @@
 python -m inspector "The cat sat on the mat."                                        what each head does
 python -m inspector "The cat sat on the mat." --layer 3 --head 7 --save map.html     one head, as a file
 python -m inspector "The cat sat on the mat." --report report.html                   all sections about the text
+python -m inspector "The cat sat on the mat." --section block/added --json           one section, for a program
+python -m inspector --sections                                                       the sections that there are
+python -m inspector "The cat sat on the mat." --record --save trace.npz --json       what was recorded
 """
 
 from __future__ import annotations
 
 import argparse
-import logging
+import json
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from models import failures
+from inspector.plain import command
 
 if TYPE_CHECKING:
     import models
@@ -23,20 +26,11 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, or 2 with one sentence on stderr where something is wrong."""
-    options = _parser().parse_args(arguments)
-    try:
-        _run(options)
-    except Exception as error:  # of a command a reader gets one line, whatever fails
-        logging.getLogger(__name__).debug("failed", exc_info=True)
-        known = isinstance(error, ValueError | OSError)
-        wrong = failures.sentence(error, what="This", instead="Try another text or model.")
-        print(" ".join((str(error) if known else wrong).split()), file=sys.stderr)
-        return 2
-    return 0
+    return command.run(lambda given: _run(_parser().parse_args(given)), arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = command.Parser(
         prog="python -m inspector",
         description="Record a Transformer on a text. Prints what each head does, or saves one head to a file.",
     )
@@ -60,24 +54,37 @@ def _parser() -> argparse.ArgumentParser:
         help="write every section about the text to FILE.html, to read offline or print",
     )
     add("--dark", action="store_true", help="a dark .png or .svg")
+    add("--record", action="store_true", help="print what was recorded: tokens, attention calls, norms")
+    add("--sections", action="store_true", help="print the sections that there are, and read no text")
+    add("--section", metavar="PATH", help='print a section about the text, such as "block/added"')
+    add("--choose", metavar="JSON", help='what is chosen in the section, such as {"token": 2}')
+    command.add_json(parser)
     return parser
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> int:
     _check(options)
+    if options.sections:
+        _print_sections(options)
+        return 0
     trace, loaded = _trace(options)
     if trace.cut is not None:
         print(trace.cut, file=sys.stderr)
     if trace.unknown:
         print(f"{trace.unknown} of {len(trace.tokens)} tokens are unknown to the tokenizer.", file=sys.stderr)
-    if options.report is not None:
+    if options.section is not None:
+        _print_section(options.section, trace, loaded, _chosen(options), as_json=options.json)
+    elif options.report is not None:
         from inspector.export import report
 
         report(trace, options.report, loaded=loaded)
-    elif options.save is None:
-        _print_heads(trace)
-    else:
+    elif options.save is not None:
         _save(trace, options)
+    elif not options.record:
+        _print_heads(trace, as_json=options.json)
+    if options.record:
+        _print_recording(trace, options)
+    return 0
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -87,7 +94,7 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError(
             "--open takes its text and its model from the file: leave out TEXT, --pair, --model, --dtype and --device."
         )
-    if options.open is None and options.text is None:
+    if options.open is None and options.text is None and not options.sections:
         raise ValueError("There is no text: give one, - to read it from standard input, or --open FILE.npz.")
     if options.save is None and any(
         chosen is not None for chosen in (options.layer, options.head, options.stream, options.kind)
@@ -99,6 +106,14 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError(f"a {options.kind} in which layer? Give --layer too.")
     if options.save is not None and options.report is not None:
         raise ValueError("--save writes one head and --report all sections: give one of the two.")
+    files = options.save is not None or options.report is not None
+    if sum((options.sections, options.section is not None, options.record or files)) > 1:
+        raise ValueError("--sections, --section and a file or --record are three things: give one of them.")
+    if options.json and files and not options.record:
+        raise ValueError("--json prints what was recorded beside a file: give --record too, or leave the file out.")
+    if options.choose is not None and options.section is None:
+        raise ValueError("--choose chooses in a section: give --section PATH too.")
+    _chosen(options)
     if options.report is not None:
         from inspector.export.text_report import check_name
 
@@ -129,11 +144,62 @@ def _trace(options: argparse.Namespace) -> tuple[Trace, models.LoadedModel | Non
     return record(loaded, text, text_pair=options.pair, target=options.target), loaded
 
 
-def _print_heads(trace: Trace) -> None:
-    """A line for each head, with its measures to three significant digits."""
-    from inspector import heads
+def _chosen(options: argparse.Namespace) -> Mapping[str, Any]:
+    """Read what is chosen in a section; ValueError for what is no JSON object."""
+    try:
+        chosen = json.loads(options.choose or "{}")
+    except (ValueError, RecursionError):
+        chosen = None
+    if not isinstance(chosen, dict):
+        raise ValueError(f'--choose takes a JSON object such as {{"token": 2}}, not {options.choose[:60]!a}.')
+    return chosen
+
+
+def _print_sections(options: argparse.Namespace) -> None:
+    from inspector.sections import plain
+
+    sections = plain.listed()
+    if options.json:
+        command.show(sections)
+        return
+    for section in sections["sections"]:
+        print(f"{section['path']:24} {section['page']}: {section['title']}")
+
+
+def _print_section(
+    path: str, trace: Trace, loaded: models.LoadedModel | None, chosen: Mapping[str, Any], *, as_json: bool
+) -> None:
+    from inspector import sections
+    from inspector.sections import asking, plain
+
+    if as_json:
+        blocks = asking.ask(path, trace, loaded=loaded, chosen=chosen)
+        command.show(plain.answered(path, blocks, trace=trace, chosen=chosen))
+        return
+    for output in sections.show(path, trace, loaded=loaded, **chosen).outputs():
+        if text := output.get("text/plain"):
+            print(f"{text}\n")
+
+
+def _print_recording(trace: Trace, options: argparse.Namespace) -> None:
+    from inspector import plain
+
+    if options.json:
+        command.show(plain.recording(trace, file=options.save))
+        return
+    print(trace)
+    for site in trace.mixing_sites:
+        print(f"{site.stream} {site.name}: {site.heads} heads of {site.kind}, {len(site.queries)} x {len(site.keys)}")
+
+
+def _print_heads(trace: Trace, *, as_json: bool) -> None:
+    """A line for each head, with its measures to three significant digits, or all digits as JSON."""
+    from inspector import heads, plain
     from inspector.text import number
 
+    if as_json:
+        command.show(plain.heads(trace))
+        return
     measures = heads.measure(trace)
     table = measures.assign(label=heads.with_choice(measures, trace)["label"])
     print(table.to_string(index=False, float_format=number, na_rep="–"))

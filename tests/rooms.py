@@ -30,7 +30,7 @@ FLOORS = (
     ("inspector/trace",),
     ("inspector/costs/counted",),
     ("inspector/probe", "inspector/costs", "inspector/normalization", "inspector/positional", "inspector/*.py"),
-    ("inspector/scores", "inspector/mixers", "inspector/writers"),
+    ("inspector/scores", "inspector/mixers", "inspector/writers", "inspector/plain"),
     (
         "inspector/interventions",
         "inspector/generating",
@@ -60,7 +60,7 @@ FLOORS = (
     ("inspector/sections",),
     ("inspector/sections/*",),
     ("inspector/export",),
-    ("inspector/views/components",),
+    ("inspector/views/components", "inspector/mcp"),
     ("inspector/views/server",),
     ("inspector/views/shell",),
     ("inspector/views/figures",),

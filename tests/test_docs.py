@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from docs.take_pictures import FOLDER, VIEWS
+from inspector.mcp.tools import TOOLS
 from inspector.sections import registry
 from models import settings
 from models.limits import Limits
 from models.placement import Placement
+from tests.inspector.plain.held import held
 
 ROOT = Path(__file__).parents[1]
 TEXTS = {
@@ -142,3 +147,47 @@ def test_the_lines_of_python_run_as_written(heading: str, tmp_path: Path) -> Non
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def programs(language: str) -> list[str]:
+    """Give the examples of docs/programs.md in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", TEXTS["docs/programs.md"], re.DOTALL)
+
+
+def test_the_page_for_programs_is_short_and_names_every_tool() -> None:
+    assert len(TEXTS["docs/programs.md"].splitlines()) < 200
+    named = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", TEXTS["docs/programs.md"], re.MULTILINE)))
+    assert named == [tool.name for tool in TOOLS]
+    (configured,) = programs("json")
+    assert json.loads(configured)["mcpServers"]["headlight"] == {"command": "headlight-inspector", "args": ["mcp"]}
+
+
+@pytest.mark.heavy
+def test_the_commands_for_programs_print_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = []
+    for line in programs("sh")[0].splitlines():
+        python, module, name, *arguments = shlex.split(line, comments=True)
+        assert (python, module) == ("python", "-m")
+        given = [str(ROOT / word) if word.startswith("inspector/") else word for word in arguments]
+        assert import_module(f"{name}.__main__").main(given) == 0
+        printed.append(capsys.readouterr().out)
+    *documents, schema = printed
+    kinds = ["heads", "recording", "heads", "sections", "section", "questions", "answers", "atlas"]
+    assert [held(document)["kind"] for document in documents] == kinds
+    assert json.loads(schema)["title"] == "Headlight's documents"
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("number", [0, 1], ids=["documents", "a client"])
+def test_the_python_for_programs_runs_as_written(number: int) -> None:
+    code = programs("python")[number]
+    if "mcp" in code:
+        pytest.importorskip("mcp", reason="the package mcp is not here: pip install -r requirements-mcp.txt")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2

@@ -221,6 +221,10 @@ def test_commands_work_in_a_folder_of_decoys(installed: Path, decoys: Path) -> N
     assert "mini-gpt" in run([command, "models"], decoys)
     assert run([str(installed / "python"), "-m", SPACE, "--help"], decoys).count("headlight-inspector") > 5
     assert "previous" in run([command, "heads", "The cat sat on the mat."], decoys)
+    assert json.loads(run([command, "record", "The cat sat.", "--json"], decoys))["tokens"][2] == "cat"
+    assert json.loads(run([command, "section", "block/added", "The cat sat.", "--json"], decoys))["kind"] == "section"
+    assert json.loads(run([command, "schema"], decoys))["oneOf"]
+    assert "headlight-inspector mcp" in run([command, "mcp", "--help"], decoys)
     (decoys / "texts.txt").write_text("The cat sat.\nIt was tired.\n" * 20, encoding="utf-8")
     build = ["atlas", "build", "minilm", "texts.txt", "--out", "built", "--workers", "2", "--block-texts", "10"]
     assert "over 40 texts of texts.txt" in run([command, *build], decoys)

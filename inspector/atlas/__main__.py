@@ -18,25 +18,26 @@ from types import FrameType
 from tqdm import tqdm
 
 from inspector import atlas
-from inspector.atlas import measures, planning
+from inspector.atlas import measures, plain, planning
 from inspector.atlas.merging import gather
 from inspector.atlas.opened import Atlas
 from inspector.atlas.ray_cluster import RayExecutor, connect
+from inspector.plain import command, document
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0 where it was done, 1 with a sentence where it could not be, 2 where blocks are left."""
+    return command.run(_run, arguments, failed=1)
+
+
+def _run(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(arguments)
-    try:
-        done: int = chosen.run(chosen)
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 1
+    done: int = chosen.run(chosen)
     return done
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m inspector.atlas", description="Every head over a corpus.")
+    parser = command.Parser(prog="python -m inspector.atlas", description="Every head over a corpus.")
     commands = parser.add_subparsers(required=True, metavar="build|show|merge")
     build = commands.add_parser("build", help="measure every head of a model on every text of a corpus")
     build.add_argument("model", help="minilm, mini-bert, a folder, org/name of the hub")
@@ -67,6 +68,8 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--measure", default="previous", help="the measure by which heads are sorted")
     show.add_argument("--most", type=_positive, default=10, help="heads that are printed")
     show.set_defaults(run=_show)
+    for each in (build, merge, show):
+        command.add_json(each)
     return parser
 
 
@@ -116,25 +119,39 @@ def _build(chosen: argparse.Namespace) -> int:
             with connect(chosen.ray or None, workers=cores), RayExecutor(gpus=chosen.gpus) as executor:
                 made = atlas.build(chosen.model, chosen.corpus, executor=executor, **options)
     if made is None:
-        print(f"{chosen.out} has blocks left: build again, or merge it with the other shards.")
+        left = f"{chosen.out} has blocks left: build again, or merge it with the other shards."
+        if chosen.json:
+            command.show(document("atlas_build", finished=False, message=left))
+        else:
+            print(left)
         return 2 if chosen.shard is None else 0
-    _print(made)
+    _tell(made, chosen)
     return 0
 
 
 def _merge(chosen: argparse.Namespace) -> int:
     gather(chosen.folders, out=chosen.out, allow_mixed=chosen.allow_mixed)
-    _print(atlas.open(chosen.out))
+    _tell(atlas.open(chosen.out), chosen)
     return 0
 
 
 def _show(chosen: argparse.Namespace) -> int:
     opened = atlas.open(chosen.folder)
+    if chosen.json:
+        command.show(plain.of_atlas(opened, by=chosen.measure, most=chosen.most))
+        return 0
     _print(opened)
     measure = measures.find(chosen.measure)
     table = opened.table().sort_values(measure.name, ascending=False, kind="stable").head(chosen.most)
     print(table[["stream", "layer", "head", measure.name]].to_string(index=False, float_format=lambda x: f"{x:.3g}"))
     return 0
+
+
+def _tell(opened: Atlas, chosen: argparse.Namespace) -> None:
+    if chosen.json:
+        command.show(plain.of_atlas(opened))
+    else:
+        _print(opened)
 
 
 def _print(opened: Atlas) -> None:

@@ -83,7 +83,7 @@ class Atlas:
             (heads["stream"] == stream) & (heads["layer"] == layer) & (heads["call"] == call) & (heads["head"] == head)
         )
         if not chosen.any():
-            raise ValueError(f"the atlas of {self.manifest.model} has no head {head} in {stream} layer {layer}")
+            raise ValueError(f"the atlas of {self.manifest.model} has no head {head} in {stream[:60]!a} layer {layer}")
         return int(np.flatnonzero(chosen)[0])
 
     def offsets(self, place: int) -> NDArray[np.float64]:

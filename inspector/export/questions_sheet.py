@@ -7,7 +7,6 @@ Radio buttons and CSS switch the language, so that the file needs no script at a
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import html
 import sys
@@ -21,6 +20,7 @@ from urllib.parse import urlencode
 from inspector.components import standalone
 from inspector.components.document import document
 from inspector.export import markdown
+from inspector.plain import command
 from inspector.questions.asking import Answer
 from inspector.questions.filled import by_measured, filled, needed, shown
 from inspector.questions.index import THEMES
@@ -307,28 +307,28 @@ def _short(text: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the sheet to a file; returns the exit code: 0, or 2 with one sentence on stderr."""
-    from inspector.questions import __main__ as command
+    return command.run(_run, arguments)
 
-    parser = argparse.ArgumentParser(
+
+def _run(arguments: Sequence[str]) -> int:
+    from inspector.questions import __main__ as asking
+
+    parser = command.Parser(
         prog="python -m inspector.export.questions_sheet",
         description="Ask the questions of a model and a text, and write the answers as a sheet to print.",
     )
     parser.add_argument("file", metavar="FILE.html", help="the file to write")
-    command.add_subject(parser)
+    asking.add_subject(parser)
     parser.set_defaults(language=None)
     options = parser.parse_args(arguments)
-
-    def run() -> int:
-        if Path(options.file).suffix.lower() not in (".html", ".htm"):
-            raise ValueError(f"{Path(options.file).name!a} is no name for a sheet: end it in .html")
-        chosen = command.chosen_from(options.only, None)
-        subject = command.subject_of(options)
-        answers = command.ask(chosen, subject)
-        page = sheet(answers, model=subject.loaded.card.id, text=subject.text, language=options.language)
-        Path(options.file).write_text(page, encoding="utf-8")
-        return 0
-
-    return command.told(run)
+    if Path(options.file).suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{Path(options.file).name!a} is no name for a sheet: end it in .html")
+    chosen = asking.chosen_from(options.only, None)
+    subject = asking.subject_of(options)
+    answers = asking.ask(chosen, subject)
+    page = sheet(answers, model=subject.loaded.card.id, text=subject.text, language=options.language)
+    Path(options.file).write_text(page, encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":

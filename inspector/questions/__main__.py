@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from models import failures
+from inspector.plain import command
 
 if TYPE_CHECKING:
     from inspector.questions.asking import Answer
@@ -31,30 +30,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0, 1 where a verdict is not the expected one, or 2 with one sentence on stderr where something is wrong.
     """
-    options = _parser().parse_args(arguments)
-    return told(lambda: _run(options))
-
-
-def told(run: Callable[[], int]) -> int:
-    """Run a command and return its exit code; print one sentence and return 2 where something is wrong."""
-    try:
-        return run()
-    except Exception as error:  # a command shows its reader one line, whatever fails
-        logging.getLogger(__name__).debug("failed", exc_info=True)
-        known = isinstance(error, ValueError | OSError)
-        wrong = failures.sentence(error, what="This", instead="Try another text or model.")
-        print(" ".join((str(error) if known else wrong).split()), file=sys.stderr)
-        return 2
+    return command.run(lambda given: _run(_parser().parse_args(given)), arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = command.Parser(
         prog="python -m inspector.questions",
         description="Ask of a model and a text what people say about the Transformer: verdicts from measured numbers.",
     )
     add_subject(parser)
     add = parser.add_argument
-    add("--json", action="store_true", help="print all that was measured as JSON, in place of a table")
+    command.add_json(parser)
     add("--expect", metavar="FILE", help="compare with what --json printed before; asks the questions of FILE")
     add("--whole", action="store_true", help="run the long experiments of the questions that have one")
     add("--list", action="store_true", help="print the questions and ask none")
@@ -76,6 +62,11 @@ def _run(options: argparse.Namespace) -> int:
     chosen = chosen_from(options.only, expected)
     if expected is not None and not any(question.number in expected for question in chosen):
         raise ValueError(f"{options.expect} holds none of the questions of --only, so nothing can be compared.")
+    if options.list and options.json:
+        from inspector.questions import written
+
+        command.show(written.listed(chosen, options.language))
+        return 0
     if options.list:
         for question in chosen:
             print(f"{question.number:>3}  {question.asked.of(options.language)}")
@@ -104,8 +95,6 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError(f"--expect compares the answers of questions: leave out --{doing[0]}.")
     if len(doing) == 2:
         raise ValueError("--list asks no question: leave out --whole.")
-    if options.list and options.json:
-        raise ValueError("--list prints lines: leave out --json.")
 
 
 def _expected(file: str) -> dict[int, Mapping[str, Any]]:
@@ -113,7 +102,8 @@ def _expected(file: str) -> dict[int, Mapping[str, Any]]:
     from inspector.questions.record.question import Verdict
 
     try:
-        records = json.loads(Path(file).read_text(encoding="utf-8"))
+        printed = json.loads(Path(file).read_text(encoding="utf-8"))
+        records = printed if isinstance(printed, list) else printed["answers"]  # a list: of Headlight 0.1
         expected = {int(record["number"]): record for record in records}
         for record in records:
             if record["verdict"] not in (*get_args(Verdict), None):
@@ -180,7 +170,7 @@ def _print(answers: Sequence[Answer], options: argparse.Namespace) -> None:
 
     language: Language = options.language
     if options.json:
-        print(json.dumps([written.record(answer, language) for answer in answers], ensure_ascii=False, indent=1))
+        command.show(written.answered(answers, language))
         return
     for answer in answers:
         stand_in = f"  [{answer.measured_on}]" if answer.stands_in else ""
@@ -197,6 +187,7 @@ def _print(answers: Sequence[Answer], options: argparse.Namespace) -> None:
 
 def _whole(chosen: Sequence[Question], subject: Subject, options: argparse.Namespace) -> None:
     """Run the long experiments, one after the other, and print the numbers of each."""
+    from inspector.plain import document
     from inspector.questions import written
     from inspector.questions.record.question import verdict
 
@@ -215,14 +206,14 @@ def _whole(chosen: Sequence[Question], subject: Subject, options: argparse.Names
         judged = verdict(whole.parts, measurement.numbers)
         parts = written.parts(whole.parts, measurement.numbers, language)
         if options.json:
-            numbers = {name: float(value) for name, value in measurement.numbers.items()}
-            records.append({"number": question.number, "verdict": judged, "parts": parts, "numbers": numbers})
+            experiment = {"number": question.number, "verdict": judged, "parts": parts}
+            records.append(experiment | {"numbers": dict(measurement.numbers)})
             continue
         print(f"     {judged}: {written.sentence(measurement.numbers, whole.numbers, language)}")
         for part in parts:
             print(f"     {'+' if part['holds'] else '-'} {part['said']}")
     if options.json:
-        print(json.dumps(records, ensure_ascii=False, indent=1))
+        command.show(document("experiments", experiments=records))
 
 
 def progress(what: str) -> Watch:

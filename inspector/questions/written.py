@@ -14,11 +14,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from inspector.plain import document, number
 from inspector.questions.asking import Answer
 from inspector.questions.filled import shown
 from inspector.questions.record.both import Both, Language
 from inspector.questions.record.checks import Numbers
-from inspector.questions.record.question import ClaimPart, Label
+from inspector.questions.record.question import ClaimPart, Label, Question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,8 +55,22 @@ def sentence(numbers: Numbers, labels: Mapping[str, Label], language: Language) 
     )
 
 
+def answered(answers: Iterable[Answer], language: Language = "en") -> dict[str, Any]:
+    """Return answers as one document for programs, see `record` and inspector/plain."""
+    return document("answers", answers=[record(answer, language) for answer in answers])
+
+
+def listed(questions: Iterable[Question], language: Language = "en") -> dict[str, Any]:
+    """Return questions as one document: the number, what is asked, and what people say."""
+    asked = [
+        {"number": question.number, "question": question.asked.of(language), "claim": question.claim.of(language)}
+        for question in questions
+    ]
+    return document("questions", questions=asked)
+
+
 def record(answer: Answer, language: Language = "en") -> dict[str, Any]:
-    """Give an answer, without its figure, as values for JSON; a number that is not finite is None."""
+    """Give an answer, without its figure, as values for JSON, as `inspector.plain` writes them."""
     question = answer.question
     return {
         "number": question.number,
@@ -64,7 +79,7 @@ def record(answer: Answer, language: Language = "en") -> dict[str, Any]:
         "verdict": answer.verdict,
         "scope": question.scope,
         "parts": parts(question.parts, answer.numbers, language),
-        "numbers": {name: _plain(value) for name, value in answer.numbers.items()},
+        "numbers": {name: number(value) for name, value in answer.numbers.items()},
         "asked_of": answer.asked_of,
         "measured_on": answer.measured_on,
         "text": answer.text,
@@ -80,7 +95,7 @@ def parts(claimed: Sequence[ClaimPart], numbers: Numbers, language: Language) ->
             "role": part.role,
             "holds": part.holds(numbers) if numbers else None,
             "checks": [
-                {"number": check.number, "needs": check.needs, "value": _plain(numbers.get(check.number, math.nan))}
+                {"number": check.number, "needs": check.needs, "value": number(numbers.get(check.number, math.nan))}
                 for check in part.checks
             ],
         }
@@ -109,7 +124,3 @@ def changes(answers: Iterable[Answer], expected: Mapping[int, Mapping[str, Any]]
                 f"question {answer.question.number}: of the same verdict, other parts hold: {', '.join(wrong)}"
             )
     return sentences
-
-
-def _plain(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

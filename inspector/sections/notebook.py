@@ -11,14 +11,14 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from inspector.components import standalone
 from inspector.plots import matrices
 from inspector.plots.slide import points
 from inspector.plots.still import still
-from inspector.sections import registry
+from inspector.sections import asking
 from inspector.sections.section import (
     Ask,
     Block,
@@ -39,11 +39,8 @@ from inspector.sections.section import (
     Sentence,
     Table,
     Thumbnails,
-    flat,
 )
-from inspector.sections.subject import Subject
 from inspector.text import plain
-from inspector.wording import report as words
 
 if TYPE_CHECKING:
     import models
@@ -79,30 +76,8 @@ def show(path: str, trace: Trace | None = None, *, loaded: models.LoadedModel | 
     read its weights. chosen: by the ids of the section's picks, and `stream`. Raises ValueError for what is not there,
     and where a section needs the model and has none, or has one that cannot do what the section shows.
     """
-    page, section = registry.sections(path.partition("/")[0]), registry.section(path)
-    subject = Subject(trace, loaded, "" if trace is None else trace.streams[0])
-    if section.needs_model:
-        subject.model  # noqa: B018  says how to give it
-    need = page.need_of(section)
-    if need is not None and loaded is not None and not need.can(loaded):
-        raise ValueError(words.cannot(loaded.card.id, need.cannot, instead=need.instead))
-    if streams := page.streams(subject):
-        if (stream := chosen.pop("stream", streams[0])) not in streams:
-            raise ValueError(f"{stream!r} is no stream that this section shows; it shows {', '.join(streams)}.")
-        subject = replace(subject, stream=stream)
-    return Cell(tuple(_parts(section.blocks(subject, **chosen), subject)))
-
-
-def _parts(blocks: Iterator[Block], subject: Subject) -> Iterator[Block]:
-    """Yield blocks in reading order, those of parts too, but for what runs long."""
-    for block in flat(blocks):
-        if isinstance(block, Section):
-            if block.title:
-                yield Paragraph("", block.title)
-            if not block.starts:
-                yield from _parts(block.blocks(subject), subject)
-        elif not isinstance(block, Ask | Measurement):
-            yield block
+    blocks = asking.ask(path, trace, loaded=loaded, chosen=chosen)
+    return Cell(tuple(block for block in blocks if not isinstance(block, Ask | Measurement)))
 
 
 def _outputs(block: Block) -> Iterator[dict[str, Any]]:

@@ -431,7 +431,7 @@ class Section:
         known = {pick.id: pick for pick in self.picks}
         if unknown := sorted(chosen.keys() - known.keys()):
             names = ", ".join(known) or "nothing"
-            raise ValueError(f"The section {self.title} has no choice {unknown[0]}; it has {names}.")
+            raise ValueError(f"The section {self.title} has no choice {unknown[0][:60]!a}; it has {names}.")
         if self.needs_model:
             subject.model  # noqa: B018  says how to give the model, where there is none
         values = {

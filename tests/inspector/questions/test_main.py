@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from inspector import examples, questions
 from inspector.questions import __main__ as command
 from inspector.questions import written
 from inspector.questions.index import BY_NUMBER, QUESTIONS
+from inspector.questions.record.question import Measurement
+from tests.inspector.plain.held import held
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +32,7 @@ def test_a_table_of_two_questions(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_json_holds_all_that_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--only", "16", "--json", "--text", examples.FIRST]) == 0
-    (found,) = json.loads(capsys.readouterr().out)
+    (found,) = held(capsys.readouterr().out)["answers"]
     assert found["verdict"] == "conditions"
     assert [part["holds"] for part in found["parts"]] == [True, False, False, False]
     check, _ = found["parts"][0]["checks"]
@@ -47,10 +50,10 @@ def test_verdicts_are_held_and_a_change_is_told(tmp_path: Path, capsys: pytest.C
     file = tmp_path / "verdicts.json"
     file.write_text(said, encoding="utf-8")
     assert command.main(["--expect", str(file)]) == 0
-    records = json.loads(said)
+    records = json.loads(said)["answers"]
     records[0]["verdict"] = "true"
     records[1]["parts"][0]["holds"] = not records[1]["parts"][0]["holds"]
-    file.write_text(json.dumps(records), encoding="utf-8")
+    file.write_text(json.dumps(records), encoding="utf-8")  # a list, as it was printed before there was a schema
     capsys.readouterr()
     assert command.main(["--expect", str(file)]) == 1
     told = capsys.readouterr()
@@ -85,6 +88,27 @@ def test_what_is_wrong_is_one_sentence(arguments: list[str], said: str, capsys) 
     error = capsys.readouterr().err
     assert said in error
     assert len(error.splitlines()) == 1
+
+
+def test_questions_are_listed_for_programs_and_mistakes_told_to_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--list", "--json", "--only", "16", "--language", "zh"]) == 0
+    (question,) = held(capsys.readouterr().out)["questions"]
+    assert (question["number"], question["question"]) == (16, "q·k 的方差等于 d_k 吗？")
+    assert command.main(["--only", "9999", "--json"]) == 2
+    printed = capsys.readouterr()
+    assert held(printed.out)["error"] == printed.err.strip()
+    assert "there is no question 9999" in printed.err
+
+
+def test_a_long_experiment_for_programs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    question = next(question for question in QUESTIONS if question.whole is not None)
+    short = replace(
+        question.whole, run=lambda subject, watch: Measurement({"one": 1.0, "none": float("nan")}), parts=()
+    )
+    monkeypatch.setattr(command, "chosen_from", lambda only, expected: [replace(question, whole=short)])
+    assert command.main(["--whole", "--json"]) == 0
+    (experiment,) = held(capsys.readouterr().out)["experiments"]
+    assert experiment["numbers"] == {"one": 1.0, "none": None}
 
 
 def test_a_list_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
@@ -10,10 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from jsonschema import Draft202012Validator, ValidationError
 from markdown_it import MarkdownIt
 
 import models
+from inspector.plain import schema
 from inspector.plots.slide import WIDTH, enlarged, points
+from inspector.sections import plain
 from inspector.sections.picks import Pick
 from inspector.sections.section import (
     Block,
@@ -40,6 +44,7 @@ HOSTILE_VALUES = (None, -1, 10**9, 1.5, "", "nothing", "<script>alert(1)</script
 MARKS = ("<img", "**bold**", "javascript:", "onerror=")
 """Parts of the hostile text: none of them may stand in a block but as a token, letter by letter."""
 CLOSE = 1e-5
+BLOCK = Draft202012Validator({"$ref": "#/$defs/block", "$defs": schema()["$defs"]})
 MATH = re.compile(r"\$[^$]+\$")
 
 
@@ -198,6 +203,16 @@ def _table_faults(id: str, given: object, shown: pd.DataFrame) -> Iterator[str]:
             yield f"the Python lines of {id} give other numbers in {column}"
         if not is_number and list(map(str, same[column])) != list(map(str, shown[column])):
             yield f"the Python lines of {id} give other words in {column}"
+
+
+def plain_faults(listed: list[Block]) -> Iterator[str]:
+    """Each block has a plain form, for programs, that the schema knows."""
+    for block in listed:
+        try:
+            for form in plain.block(block):
+                BLOCK.validate(json.loads(json.dumps(form, allow_nan=False)))
+        except (ValidationError, ValueError, TypeError) as error:
+            yield f"{type(block).__name__} {getattr(block, 'id', '')} has no plain form: {str(error)[:300]}"
 
 
 def pick_faults(section: Section, subject: Subject) -> Iterator[str]:

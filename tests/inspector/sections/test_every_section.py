@@ -37,6 +37,7 @@ from tests.inspector.sections.contract import (
     opening_faults,
     pick_faults,
     picture_faults,
+    plain_faults,
     record_faults,
 )
 from tests.inspector.views.page import HOSTILE
@@ -96,6 +97,7 @@ def faults(path: str, section: Section, subject: Subject) -> Iterator[str]:
         return
     yield from opening_faults(listed)
     yield from picture_faults(section, listed)
+    yield from plain_faults(listed)
     yield from code_faults(listed, loaded)
     if subject.given is None:
         yield from record_faults(listed, subject.trace)
@@ -152,6 +154,7 @@ PLANTED: dict[str, Section] = {
     "has no heading": replace(of(SENTENCE, replace(FIGURE, heading="")), title=""),
     "no alternative text": of(SENTENCE, replace(FIGURE, alt="")),
     "two blocks have the id": of(SENTENCE, FIGURE, FIGURE),
+    "has no plain form": of(SENTENCE, replace(FIGURE, table=TABLE.assign(share=[object(), 1]))),
     "has no Python lines": of(SENTENCE, replace(FIGURE, code="")),
     "end in NameError": of(SENTENCE, replace(FIGURE, code="table = missing")),
     "make no table": of(SENTENCE, replace(FIGURE, code="rows = 1")),

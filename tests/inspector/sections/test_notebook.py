@@ -48,7 +48,7 @@ def test_choices_are_taken_and_what_is_no_choice_is_refused(trace: Trace, minilm
     assert "enters layer 3" in other.text
     for more, told in (
         ({"layer": 99}, "Layer: 99 is none of 0 to 5."),
-        ({"head": 1}, "has no choice head; it has layer, token."),
+        ({"head": 1}, "has no choice 'head'; it has layer, token."),
         ({"stream": "cross"}, "'cross' is no stream that this section shows; it shows encoder."),
     ):
         with pytest.raises(ValueError, match=re.escape(told)):
