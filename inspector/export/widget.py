@@ -152,15 +152,14 @@ class HeadView(anywidget.AnyWidget):
             message.weights,
             queries=message.queries,
             keys=message.keys,
-            title=alt,
+            title=f"{self._messages.trace.model}: {message.title}",
             diverging=message.diverging,
             scale=self._messages.scale,
             mode="light",
         )
-        data = base64.b64encode(drawn.png()).decode()
-        still = (
-            f'<img class="headlight-still-{self._still}" alt="{html.escape(alt)}" src="data:image/png;base64,{data}">'
-        )
+        data = base64.b64encode(drawn.png(colours=_STILL_COLOURS)).decode()
+        names = f'class="headlight-still-{self._still}" alt="{html.escape(alt)}" width="{drawn.width:g}"'
+        still = f'<img {names} src="data:image/png;base64,{data}">'
         display({"text/html": still, "text/plain": alt}, raw=True)
         display(*self._repr_mimebundle_(), raw=True)
 

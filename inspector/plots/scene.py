@@ -117,7 +117,10 @@ class Scene:
         for mark in self.marks:
             _draw(image, mark, ink=theme.TEXT[self.mode])
         file = io.BytesIO()
-        (image if colours is None else image.quantize(colours)).save(file, format="PNG")
+        if colours is None:
+            image.save(file, format="PNG")
+        else:
+            image.quantize(colours).save(file, format="PNG", optimize=True)
         return file.getvalue()
 
 

@@ -84,7 +84,7 @@ export function draw({ model, el, grid }) {
   };
   show();
   pin();
-  for (const still of document.querySelectorAll(`.headlight-still-${model.get("_still")}`)) still.hidden = true;
+  for (const still of document.querySelectorAll(`.headlight-still-${model.get("_still")}`)) still.style.display = "none";
   model.on("change:_open", show);
   model.on("change:query", pin);
   const turned = new MutationObserver(() => requestAnimationFrame(recolour));
