@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import ROOT, SLOW
 from tests.browser.drawing import frame
+from tests.browser.serving import serving
 
 NEEDED = "the packages of requirements-notebook.txt are not installed"
 nbformat = pytest.importorskip("nbformat", reason=NEEDED)
@@ -53,31 +51,14 @@ class Lab:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     folder, own = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("jupyter")
-    log = own / "log.txt"
     places = {
         name: str(own) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     }
     environment = {**os.environ, **places, "PYTHONPATH": str(ROOT)}
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    flags = ("--no-browser", "--allow-root", f"--port={port}", "--ip=127.0.0.1", f"--ServerApp.root_dir={folder}")
+    flags = ("--no-browser", "--allow-root", "--ip=127.0.0.1", f"--ServerApp.root_dir={folder}")
     flags += ("--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=")
-    command = [sys.executable, "-m", "jupyterlab", *flags]
-    with log.open("w") as output:
-        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
-    try:
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=2)
-                break
-            except OSError:
-                assert process.poll() is None, log.read_text()
-                time.sleep(0.25)
-        yield Lab(f"http://127.0.0.1:{port}", folder, environment)
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
+    with serving([*("jupyterlab", *flags), "--port={port}"], "api", folder=own, environment=environment) as url:
+        yield Lab(url, folder, environment)
 
 
 def written(cells) -> object:

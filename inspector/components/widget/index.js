@@ -43,7 +43,8 @@ export function draw({ model, el, grid }) {
     if (refused) return back(refused);
     if (String([row, head]) === String(shown())) return show();
     frames.select([row, head]);
-    model.set({ _row: row, head: [layer, head] });
+    model.set("_row", row);
+    model.set("head", [layer, head]);
     model.save_changes();
     waiting = setTimeout(() => back(model.get("_unanswered")), ANSWER);
   }
@@ -79,7 +80,7 @@ export function draw({ model, el, grid }) {
 
   const recolour = () => {
     colour(root);
-    frames.layout();
+    frames.arrange();
     view.layout();
   };
   show();
