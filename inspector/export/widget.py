@@ -42,11 +42,13 @@ class HeadView(anywidget.AnyWidget):
     _esm: ClassVar[str] = widget.LOADER.read_text(encoding="utf-8")
     _css: ClassVar[str] = widget.css()
 
-    head = traitlets.Any().tag(sync=True)
+    head = traitlets.TraitType(default_value=()).tag(sync=True)  # None is refused, which Any would let through
     query = traitlets.Any(None).tag(sync=True)
 
-    _row = traitlets.Any(0).tag(sync=True)  # of the grid; a layer may have several
-    _corner = traitlets.Any((0, 0)).tag(sync=True)  # where the window of a long text begins: query, key
+    _row = traitlets.TraitType(default_value=0).tag(sync=True)  # of the grid; a layer may have several
+    _corner = traitlets.TraitType(default_value=(0, 0)).tag(
+        sync=True
+    )  # where the window of a long text begins: query, key
     _open = traitlets.Bytes().tag(sync=True)
     _grid = traitlets.Bytes().tag(sync=True)
     _code = traitlets.Bytes().tag(sync=True)
@@ -120,13 +122,12 @@ class HeadView(anywidget.AnyWidget):
     @traitlets.observe("head", "_row", "_corner")
     def _draw(self, _: Any) -> None:
         """Send the head that is open, once for all that changed together."""
-        head, row = self.head[1], self._row_of(self.head[0])
-        if self._drawn == (row, head, self._corner):
-            return
-        self._drawn = (row, head, self._corner)
+        row = self._row_of(self.head[0])
         with self.hold_sync():
             self._row = row
-            self._open = self._messages.head(row, head, window=self._window(), pans=True).to_bytes()
+            if (wanted := (row, self.head[1], self._corner)) != self._drawn:
+                self._drawn = wanted
+                self._open = self._messages.head(row, self.head[1], window=self._window(), pans=True).to_bytes()
 
     def _row_of(self, layer: int) -> int:
         """Find a layer's row in the grid: the open one where it is the layer's, else the layer's first."""
