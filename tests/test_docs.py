@@ -126,6 +126,23 @@ def test_the_variables_that_it_tells_are_those_of_the_host() -> None:
 
 
 @pytest.mark.heavy
+def test_the_lines_of_the_notebook_run_as_written(tmp_path: Path) -> None:
+    pytest.importorskip("anywidget", reason="anywidget is not installed: pip install -r requirements-notebook.txt")
+    lines = re.findall(r"```python\n(.*?)```", TEXTS["docs/notebook.md"], re.DOTALL)
+    assert len(lines) == 4
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", "\n".join(lines)],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "head (3, 7)\nquery 9\n"
+
+
+@pytest.mark.heavy
 def test_the_lines_of_python_run_as_written(tmp_path: Path) -> None:
     lines = TEXTS["docs/python.md"].split("## Record, then ask\n\n```python\n")[1].split("```")[0]
     loaded = 'import inspector, models\nloaded = models.load("minilm")\n'

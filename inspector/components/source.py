@@ -1,6 +1,6 @@
 """The source of a component, JavaScript and CSS, for any host: the Streamlit page, an HTML file, a notebook cell.
 
-Only this module and `standalone` read JavaScript and CSS, by path.
+Only this module, `standalone` and `widget` read JavaScript and CSS, by path.
 """
 
 from __future__ import annotations
