@@ -1,4 +1,4 @@
-"""What a file and a notebook show of a stream: the messages of the grid of all heads, and of each head."""
+"""The messages that a file and a notebook draw a stream from: of the grid of all heads, and of each head."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def test_a_map_that_is_not_what_the_layer_did_is_refused(tmp_path: Path, monkeyp
 
 
 def test_a_click_on_a_layer_of_two_rows_opens_the_row(tmp_path: Path) -> None:
-    """Of a layer that attends and mixes in another way each row is a head of its own."""
+    """A layer that attends and mixes in another way has a row for each, with heads of its own."""
     trace = inspector.record(loaded_family("falcon_h1", tmp_path / "hybrid"), "the cat sat")
     sites = trace.mixing_sites_of("decoder")
     rows = [at for at, site in enumerate(sites) if site.layer == 0]
