@@ -158,7 +158,10 @@ def test_keys_are_the_view_s_while_it_has_the_focus(page: Page) -> None:
     outputs(page, 0).locator(".hl-head").focus()
     page.keyboard.press(".")
     title(page, 0, "Layer 2, head 4")
+    page.keyboard.press("b")  # which would insert a cell
+    frame(page)
     assert page.evaluate(chosen) == before
+    assert page.evaluate("jupyterapp.shell.currentWidget.content.widgets.length") == len(CELLS)
     assert run(page, 1).startswith("(2, 4) None")
 
 
