@@ -9,8 +9,10 @@ const CLEAR = ["transparent", "rgba(0, 0, 0, 0)"];
 
 /** Draws all heads and the open one into `el`; grid: the message of the grid. Returns what ends it. */
 export function draw({ model, el, grid }) {
+  const root = element("div", "hl-widget");
   // Keys are the view's while it has the focus: JupyterLab would take a letter for a command.
-  const root = element("div", "hl-widget", { "data-lm-suppress-shortcuts": "true" });
+  const isCommand = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;
+  root.addEventListener("keydown", (event) => isCommand(event) || event.stopPropagation());
   const [frame, place, status] = ["frames", "head", "status"].map((name) => element("div", name));
   status.setAttribute("role", "status");
   const parts = element("div", "parts");
