@@ -132,6 +132,23 @@ def test_the_variables_that_it_tells_are_those_of_the_host() -> None:
 
 
 @pytest.mark.heavy
+def test_the_lines_of_the_notebook_run_as_written(tmp_path: Path) -> None:
+    pytest.importorskip("anywidget", reason="anywidget is not installed: pip install -r requirements-notebook.txt")
+    lines = re.findall(r"```python\n(.*?)```", TEXTS["docs/notebook.md"], re.DOTALL)
+    assert len(lines) == 4
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", "\n".join(lines)],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "HEADLIGHT_CACHE": os.environ["HEADLIGHT_CACHE"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "head (3, 7)\nquery 9\n"
+
+
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "heading", ["Record, then ask", "Many texts", "Change the model at one place", "Attention from elsewhere"]
 )

@@ -44,7 +44,7 @@ print(json.dumps({
     "rows": len(inspector.heads.measure(trace)),
     "sums": [float(value) for value in sums],
     "outputs": len(shown),
-    "grid": len(inspector.show(trace)._repr_html_()),
+    "grid": len(inspector.show(trace, live=False)._repr_html_()),
     "table": len(names["table"]),
     "strangers": sorted(name for name in sys.modules if name.split(".")[0] in ("inspector", "models", "utils", "app")),
 }))

@@ -9,5 +9,5 @@ page = standalone.page("Layer 3, head 7", message)  # an HTML file that needs no
 
 A folder holds a component (`grid`, `head`, `matrix`, `pairs`, `snapshot`, `steps`, `written`): its index.js exports
 `draw(root, bytes, emit)`, and the message.py beside index.js makes the bytes. `source` gives a component's JavaScript
-and CSS to a host.
+and CSS to a host; `standalone` is the host of an HTML file, `widget` of a notebook.
 """

@@ -51,3 +51,11 @@ export class Heads {
 
 /** The message of another head of the same view. Nothing in it is marked: that comes with the head's sentence. */
 export const another = (header, { alone, data }) => ({ header: { ...header, ...alone, marked: null }, data });
+
+/** The place `by` further than another in a grid, by the grid's header; over the ends. */
+export function beside({ layers, heads, widths }, place, by) {
+  const row = (layer) => Array.from({ length: widths?.[layer] ?? heads }, (_, head) => [layer, head]);
+  const places = Array.from({ length: layers }, (_, layer) => row(layer)).flat();
+  const at = places.findIndex((other) => String(other) === String(place));
+  return places[(at + by + places.length) % places.length];
+}

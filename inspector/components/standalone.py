@@ -31,14 +31,6 @@ def page(
         if message
     )
     rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(fact)}</dd>" for name, fact in (facts or {}).items())
-    modules = [
-        f"const {name} = {enclosed(source)};"
-        for name, source in {
-            "grid": script("grid"),
-            "head": script("head"),
-            "heads": script("heads.js"),
-        }.items()
-    ]
     body = f"""<main>
 <h1>{html.escape(title)}</h1>
 {f"<dl>{rows}</dl>" if rows else ""}
@@ -46,7 +38,7 @@ def page(
 <p id="status" role="status"></p>
 </main>
 {data}"""
-    return _document(title, body, code="\n".join([*modules, _read("host.js")]), components=("grid", "head"))
+    return _document(title, body, code=script("host.js"), components=("grid", "head"))
 
 
 def matrix(title: str, message: bytes) -> str:

@@ -6,38 +6,25 @@ A file's ending says which. Each is complete in itself and needs no network.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from inspector import maps, mixers, overview, row_statistics
 from inspector.components import standalone
-from inspector.components.grid import (
-    AttentionPictures,
-    MixerPictures,
-    all_kinds_bytes,
-    grid_bytes,
-    roles,
-    sides,
-    widths,
-)
-from inspector.components.head import MOST_BYTES, HeadMessage, Segments, every
-from inspector.components.pack import quantise
+from inspector.components.head import MOST_BYTES, every
 from inspector.export import spreadsheet
+from inspector.export.stream_messages import SmallPictures, StreamMessages, title_of, weights_of
 from inspector.overview import Overview
-from inspector.plots import attention, matrices, raster
+from inspector.plots import matrices
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
 from inspector.text import visible
-from inspector.trace import Array, AttentionSite, MixerSite, Trace
+from inspector.trace import AttentionSite, MixerSite, Trace
 from inspector.trace import file as trace_file
 from inspector.wording import mixers as words
-from models.formatting import layer_name
 from models.mixers import MixerKind
 
 ENDINGS = (".html", ".png", ".svg", ".csv", ".npz")
-
-SmallPictures = Mapping[tuple[int, MixerKind], Array | None]
 _TEXT = 1000  # characters of the text that a page quotes
 
 
@@ -62,10 +49,10 @@ def write(
     is not what the layer did; it writes nothing then.
     """
     path, ending = Path(path), ending_of(path)
-    site = _site(trace, layer, stream, call, kind, head=head)
-    weights = _weights(trace, site, head)
+    site = site_of(trace, layer, stream, call, kind, head=head)
+    weights = weights_of(trace, site, head)
     signed = isinstance(site, MixerSite)
-    title = f"{trace.model}: {_title(site, head, None) if signed else 'attention'}"
+    title = f"{trace.model}: {title_of(site, head, None) if signed else 'attention'}"
     if ending == ".html":
         page = html(trace, layer=layer, head=head, stream=stream, call=call, kind=kind, scale=scale)
         path.write_text(page, encoding="utf-8")
@@ -123,68 +110,23 @@ def html(
     by layer and kind; None computes them now. most: bytes of the maps of all heads, above which only the open head is
     in the file. Raises ValueError as `write` does.
     """
-    site = _site(trace, layer, stream, call, kind, head=head)
-    down, across = (slice(0, len(site.queries)), slice(0, len(site.keys))) if window is None or head is None else window
-    weights = _weights(trace, site, head) if window is None or head is None else _window(trace, site, head, window)
-    queries, keys = site.queries[down], site.keys[across]
-    sites = trace.mixing_sites_of(site.stream)
-    whole = maps.arrange(trace, stream=site.stream)
-    of_token = trace.read_by(site.stream).segments
-    two_texts = trace.text_pair is not None and site.stream != "cross"
-
-    def message(weights: Weights, row: int, head: int | None) -> HeadMessage:
-        """row: of the grid, which is what a page tells heads apart by."""
-        at = sites[row]
-        signed = isinstance(at, MixerSite)
-        told = None
-        if head is not None and not signed:
-            told = row_statistics.of_head(trace, whole, layer=at.layer, head=head, stream=at.stream, call=at.call)
-        return HeadMessage(
-            weights,
-            queries=queries,
-            keys=keys,
-            layer=row,
-            head=None if head is None else min(head, at.tiles - 1),
-            title=_title(at, head, site.stream if len(trace.streams) > 1 else None),
-            scale=scale,
-            vmax=raster.largest(weights) if signed else 1.0,
-            diverging=signed,
-            first=(down.start, across.start),
-            rows=told,
-            segments=Segments(of_token, of_token) if two_texts else None,
-        )
-
-    opened = sites.index(site)
-    open_head = message(weights, opened, head).to_bytes()
+    site = site_of(trace, layer, stream, call, kind, head=head)
+    drawn = StreamMessages(trace, site.stream, scale=scale, look=look, small=small)
+    row = drawn.sites.index(site)
+    open_head = drawn.head(row, head, window=None if head is None else window)
     title = f"{trace.model}: {words.ALL_MAPS if trace.mixers else 'attention'}"  # each head has a title of its own
-    facts = _facts(trace, sites)
+    facts = _facts(trace, drawn.sites)
     if head is None:  # a mean is no picture of the grid
-        return standalone.page(title, open_head, facts=facts)
-    if look is None and trace.sites:
-        look = overview.measure(trace, sides=sides(trace.mixing_sites))
-    if small is None:
-        small = small_pictures(trace)
-    grid = _grid(trace, site, look, small, scale=scale, selected=(opened, min(head, site.tiles - 1)))
-    places = [
-        (row, head if row == opened and other.tiles < other.heads else number)
-        for row, other in enumerate(sites)
-        for number in range(other.tiles)
-        if not isinstance(other, MixerSite) or small[other.layer, other.kind] is not None
-    ]
+        return standalone.page(title, open_head.to_bytes(), facts=facts)
+    grid = drawn.grid(selected=(row, min(head, site.tiles - 1)))
+    places = drawn.places(opened=(row, head))
     held = None
-    if window is None and weights.nbytes * len(places) <= most:
-        held = every(message(_weights(trace, sites[row], number), row, number) for row, number in places)
-    return standalone.page(title, open_head, grid_bytes=grid, every=held, facts=facts)
+    if window is None and open_head.weights.nbytes * len(places) <= most:
+        held = every(drawn.head(*place) for place in places)
+    return standalone.page(title, open_head.to_bytes(), grid_bytes=grid, every=held, facts=facts)
 
 
-def small_pictures(trace: Trace) -> SmallPictures:
-    """Make the small pictures of every mixer, by layer and kind, see `mixers.small_picture`."""
-    most = sides(trace.mixing_sites)
-    sites = {record.site: record for record in trace.mixers}
-    return {(at.layer, at.kind): mixers.small_picture(record, side=most[at.stream]) for at, record in sites.items()}
-
-
-def _site(
+def site_of(
     trace: Trace,
     layer: int,
     stream: str | None,
@@ -202,68 +144,6 @@ def _site(
         raise ValueError(f"{mixer.site.name} has no mean over heads, whose weights have different scales: give head=")
     mixer.of_head(head)
     return mixer.site
-
-
-def _weights(trace: Trace, site: AttentionSite | MixerSite, head: int | None) -> Weights:
-    """Give the map of a head, or of softmax attention the mean over a layer's heads: [Q, T]."""
-    if isinstance(site, MixerSite):
-        return trace.attention(layer=site.layer, head=head, kind=site.kind)
-    return attention.chosen(trace, layer=site.layer, head=head, stream=site.stream, call=site.call)[0]
-
-
-def _window(trace: Trace, site: AttentionSite | MixerSite, head: int, window: tuple[slice, slice]) -> Weights:
-    down, across = window
-    if isinstance(site, MixerSite):
-        of_head = trace.mixer(layer=site.layer, kind=site.kind).of_head(head)
-        cells: Weights = of_head.window(queries=down, keys=across)[0]
-        return cells
-    return trace.window(layer=site.layer, head=head, stream=site.stream, call=site.call, queries=down, keys=across)
-
-
-def _title(site: AttentionSite | MixerSite, head: int | None, stream: str | None) -> str:
-    if isinstance(site, MixerSite):
-        return words.title(site, head or 0)
-    return attention.title(site.layer, head, stream, call=site.call)
-
-
-def _grid(
-    trace: Trace,
-    site: AttentionSite | MixerSite,
-    look: Overview | None,
-    small: SmallPictures,
-    *,
-    scale: Scale,
-    selected: tuple[int, int],
-) -> bytes:
-    """Pack the grid of all heads of a site's stream; of all that mixes its tokens, where that is more."""
-    sites, attentions, tokens = trace.mixing_sites_of(site.stream), trace.sites_of(site.stream), len(site.queries)
-    drawn = None
-    if look is not None and attentions:
-        measures = look.measures[look.measures["stream"] == site.stream]
-        drawn = AttentionPictures(
-            quantise(look.pictures[site.stream]), roles.notes(measures), roles.roles(measures), roles.sortable(measures)
-        )
-    if drawn is not None and len(attentions) == len(sites):
-        return grid_bytes(
-            drawn.pictures,
-            tokens=tokens,
-            scale=scale,
-            selected=selected,
-            names=[layer_name(other.layer, other.call, short=True) for other in attentions],
-            widths=widths(attentions),
-            notes=drawn.notes,
-            measures=drawn.measures,
-            roles=drawn.roles,
-        )
-    side = sides(trace.mixing_sites)[site.stream]
-    of_mixers = {
-        row: MixerPictures.of(
-            trace.mixer(layer=other.layer, kind=other.kind), small[other.layer, other.kind], side=side, tokens=tokens
-        )
-        for row, other in enumerate(sites)
-        if isinstance(other, MixerSite)
-    }
-    return all_kinds_bytes(sites, drawn, of_mixers, tokens=tokens, scale=scale, selected=selected)
 
 
 def _facts(trace: Trace, sites: Sequence[AttentionSite | MixerSite]) -> dict[str, str]:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass, field
-from typing import Literal
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal
 
 from inspector import export, overview
 from inspector.components.grid import sides
+from inspector.export.files import site_of
+from inspector.export.stream_messages import StreamMessages
 from inspector.plots.theme import Scale
 from inspector.trace import Trace
+from inspector.wording import notebook as words
 from models.mixers import MixerKind
+
+if TYPE_CHECKING:
+    from inspector.export.widget import HeadView
 
 MOST_BYTES = 2**19
 """Bytes of the maps of all heads, at most, for a cell that holds them: a notebook keeps all its cells in one file."""
@@ -43,14 +50,20 @@ def show(
     call: int = 0,
     kind: MixerKind | Literal["softmax"] | None = None,
     scale: Scale = "linear",
+    live: bool | None = None,
     height: int = 900,
-) -> NotebookView:
+) -> HeadView | NotebookView:
     """The trace as the output of a notebook cell: all heads and one open, the most telling where none is named.
 
     kind: as of `Trace.attention`; where it is left out softmax attention, and in a layer without it what mixes its
-    tokens. Another head opens on a click where the maps of all are at most `MOST_BYTES`; else the cell says that it
-    lacks it. Raises ValueError for a layer, head or stream out of range.
+    tokens. live: True for a `HeadView`, which speaks with Python while the notebook's kernel runs; False for a frame of
+    `height` CSS pixels, which needs no kernel; None for a live view where the package anywidget is installed. In a
+    frame another head opens on a click where the maps of all are at most `MOST_BYTES`; else it says that it lacks it.
+    Raises ValueError for a layer, head or stream out of range, and for a live view without anywidget.
     """
+    installed = find_spec("anywidget") is not None
+    if live and not installed:
+        raise ValueError(words.NO_ANYWIDGET)
     look = overview.measure(trace, sides=sides(trace.mixing_sites)) if trace.sites else None
     stream = trace.streams[0] if stream is None else stream
     if layer is None and head is None and kind is None and look is not None:
@@ -61,10 +74,17 @@ def show(
     if kind is None:
         kinds = [site.kind for site in trace.mixing_sites_of(stream) if site.layer == layer]
         kind = kinds[0] if kinds else "softmax"
+    head = head or 0
+    if installed and live is not False:
+        from inspector.export.widget import HeadView
+
+        site = site_of(trace, layer, stream, call, kind, head=head)
+        messages = StreamMessages(trace, site.stream, scale=scale, look=look, linked=True)
+        return HeadView(messages, row=messages.sites.index(site), head=head)
     page = export.html(
         trace,
         layer=layer,
-        head=head or 0,
+        head=head,
         stream=stream,
         call=call,
         kind=kind,

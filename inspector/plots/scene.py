@@ -110,14 +110,17 @@ class Scene:
         ]
         return "\n".join(parts)
 
-    def png(self) -> bytes:
-        """Draw the picture as PNG."""
+    def png(self, *, colours: int | None = None) -> bytes:
+        """Draw the picture as PNG; with so many colours at most, for a smaller file."""
         size = (round(SHARP * self.width), round(SHARP * self.height))
         image = Image.new("RGB", size, theme.BACKGROUND[self.mode])
         for mark in self.marks:
             _draw(image, mark, ink=theme.TEXT[self.mode])
         file = io.BytesIO()
-        image.save(file, format="PNG")
+        if colours is None:
+            image.save(file, format="PNG")
+        else:
+            image.quantize(colours).save(file, format="PNG", optimize=True)
         return file.getvalue()
 
 

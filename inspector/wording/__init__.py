@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from inspector.wording.english import layernorm as layernorm
     from inspector.wording.english import left_out as left_out
     from inspector.wording.english import mixers as mixers
+    from inspector.wording.english import notebook as notebook
     from inspector.wording.english import pages as pages
     from inspector.wording.english import patching as patching
     from inspector.wording.english import phrases as phrases

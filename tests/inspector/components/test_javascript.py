@@ -15,7 +15,13 @@ ROOT = Path(__file__).parents[3]
 UNITS = sorted((ROOT / "tests/browser/unit").glob("*.test.mjs"))
 # What source.script understands; any other form would reach the browser as it is, and fail there.
 IMPORT = re.compile(r'^import \{.*\} from "(.+)";$', re.MULTILINE)
-BORROWS = {"matrix": ("head/matrix.js", "head/colourbar.js", "head/names.js")}  # what one component takes of another
+# What one component takes of another, and what the hosts draw.
+BORROWS = {
+    "matrix": ("head/matrix.js", "head/colourbar.js", "head/names.js"),
+    "widget": ("grid/index.js", "head/index.js"),
+    "host.js": ("grid/index.js", "head/index.js", "heads.js"),
+}
+FETCHES = "widget/loader.js"  # the code of the widget, which the notebook holds; nothing is bundled with it
 ANY_IMPORT = re.compile(r"^\s*import\b|\bimport\s*\(|^\s*export\s*(?:\*|\{[^}]*\})\s*from\b", re.MULTILINE)
 
 
@@ -37,13 +43,17 @@ def wrong_imports(components: Path) -> list[str]:
     wrong = []
     for path in sorted(components.rglob("*.js")):
         source, name = path.read_text(encoding="utf-8"), path.relative_to(components).as_posix()
+        if name == FETCHES:
+            assert not re.search(r"^import\b|https?:", source, re.MULTILINE)
+            continue
         found = IMPORT.findall(source)
         if len(found) != len(ANY_IMPORT.findall(source)):
             wrong.append(f"{name} has an import in another form")
         for target in found:
             file = (path.parent / target).resolve()
             of_all = () if path.parent == components else ("heads.js", "opened.js")
-            lent = {(components / one).resolve() for one in ("shared.js", *of_all, *BORROWS.get(path.parent.name, ()))}
+            borrows = BORROWS.get(path.name if path.parent == components else path.parent.name, ())
+            lent = {(components / one).resolve() for one in ("shared.js", *of_all, *borrows)}
             allowed = file in lent or (path.parent != components and file.parent == path.parent)
             if not allowed or not file.is_file():
                 wrong.append(f"{name} imports {target}")
@@ -53,7 +63,18 @@ def wrong_imports(components: Path) -> list[str]:
 def test_imports_stay_in_their_component() -> None:
     assert wrong_imports(COMPONENTS) == []
     pages = ("grid/page.js", "head/page.js", "heads/page.js")
-    for component in ("grid", "head", "heads.js", "matrix", "snapshot", "steps", "written", *pages):
+    for component in (
+        "grid",
+        "head",
+        "heads.js",
+        "host.js",
+        "matrix",
+        "snapshot",
+        "steps",
+        "widget",
+        "written",
+        *pages,
+    ):
         assert not ANY_IMPORT.findall(script(component).removesuffix("\n"))
 
 

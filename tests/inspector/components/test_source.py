@@ -6,7 +6,7 @@ from inspector.components.source import script, style
 
 
 def test_a_script_is_one_module_with_every_file_once():
-    for component in ("grid", "head", "matrix", "snapshot", "steps", "written"):
+    for component in ("grid", "head", "matrix", "snapshot", "steps", "widget", "written"):
         source = script(component)
         assert not re.search(r"^import ", source, re.MULTILINE)
         assert re.findall(r"^export (?:\w+ )+(\w+)", source, re.MULTILINE) == ["draw"]

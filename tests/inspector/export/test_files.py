@@ -118,6 +118,16 @@ def test_html_of_a_long_text_leaves_the_other_heads_out(minilm: LoadedModel) -> 
     assert len(page) < 3e6
 
 
+def test_html_of_a_window_holds_its_weights_and_their_places(minilm: LoadedModel) -> None:
+    long = inspector.record(minilm, "a cat " * 75)
+    page = export.html(long, layer=0, head=3, window=(slice(5, 15), slice(2, 9)))
+    ((header, data),) = messages(page, "head")
+    cells = np.frombuffer(data, "<f4")[:70].reshape(10, 7)
+    np.testing.assert_array_equal(cells, long.attention(0, 3)[5:15, 2:9])
+    assert header["first"] == [5, 2]
+    assert header["ordinals"]["keys"] == [1, 2, 2, 3, 3, 4, 4]  # cat, then the 2nd a
+
+
 def test_html_of_a_mean_has_no_grid_to_select_in(trace: Trace) -> None:
     page = export.html(trace, layer=1, head=None)
     ((header, data),) = messages(page, "head")

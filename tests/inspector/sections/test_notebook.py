@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -89,3 +93,35 @@ def test_a_map_is_live_in_a_frame_of_its_own(trace: Trace) -> None:
 def test_a_section_that_the_model_cannot_fill_names_models_that_can(trace: Trace, minilm: LoadedModel) -> None:
     with pytest.raises(ValueError, match=r"^minilm .*; smollm2.* can\.$"):
         inspector.sections.show("block/wrote_prediction", trace, loaded=minilm)
+
+
+CELLS = (
+    """import inspector, models
+loaded = models.load("mini-bert")
+trace = inspector.record(loaded, "The cat sat on the mat.")""",
+    "inspector.show(trace)",
+    "inspector.show(trace, live=False)",
+    *(
+        f'inspector.sections.show("{path}", trace, loaded=loaded)'
+        for path in ("layernorm/change", "block/added", "block/way", "costs/opening", "scores/one", "tokens/masking")
+    ),
+)
+
+
+@pytest.mark.heavy
+def test_a_notebook_of_sections_runs_under_nbconvert(tmp_path: Path) -> None:
+    reason = "nbconvert is not installed: pip install -r requirements-notebook-dev.txt"
+    nbformat = pytest.importorskip("nbformat", reason=reason)
+    for package in ("nbconvert", "ipykernel", "anywidget"):
+        pytest.importorskip(package, reason=reason)
+    cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "sections.ipynb")
+    places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    root = Path(__file__).parents[3]
+    environment = {**os.environ, **dict.fromkeys(places, str(tmp_path)), "PYTHONPATH": str(root)}
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "sections.ipynb"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "sections.html").read_text(encoding="utf-8")
+    assert page.count("headlight-still-") == 1
+    assert page.count("<iframe srcdoc=") >= 1
