@@ -84,7 +84,7 @@ def needed(file: str = "requirements.txt") -> list[str]:
 
 
 def extras() -> dict[str, list[str]]:
-    """Read what `pip install headlight-inspector[cluster]` brings: an extra for each requirements-EXTRA.txt but those of tests."""
+    """Read what `pip install headlight-inspector[cluster]` brings: an extra for each requirements-EXTRA.txt but dev."""
     names = {path.stem.removeprefix("requirements-"): path.name for path in ROOT.glob("requirements-*.txt")}
     return {name: needed(file) for name, file in sorted(names.items()) if not name.endswith("dev")}
 
