@@ -12,7 +12,7 @@ from tests.browser.conftest import ROOT, SLOW
 from tests.browser.drawing import frame
 from tests.browser.serving import serving
 
-NEEDED = "the packages of requirements-notebook.txt are not installed"
+NEEDED = "the packages of requirements-notebook-dev.txt are not installed"
 for package in ("anywidget", "marimo"):
     pytest.importorskip(package, reason=NEEDED)
 

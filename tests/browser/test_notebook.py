@@ -17,7 +17,7 @@ from tests.browser.conftest import ROOT, SLOW
 from tests.browser.drawing import frame
 from tests.browser.serving import serving
 
-NEEDED = "the packages of requirements-notebook.txt are not installed"
+NEEDED = "the packages of requirements-notebook-dev.txt are not installed"
 nbformat = pytest.importorskip("nbformat", reason=NEEDED)
 for package in ("anywidget", "jupyterlab", "ipykernel"):
     pytest.importorskip(package, reason=NEEDED)
