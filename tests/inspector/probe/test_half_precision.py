@@ -102,8 +102,8 @@ def test_rows_scores_and_the_badge(case: tuple[str, LoadedModel, Trace, Any]) ->
         assert np.abs(weights.sum(axis=-1) - 1).max() <= eps / 2 + 1e-6  # each weight is rounded by half a digit
         powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
         assert_close(weights, powers / powers.sum(axis=-1, keepdims=True), relative=eps / 2 + 1e-6)
-    second = None if name == "gptj" else hold(loaded, trace)
-    badge = check(trace, expected_layers=loaded.layers, second=second)
+    badge = check(trace, loaded)
+    assert (badge.second is None) == (name == "gptj")
     assert badge.holds
     dtype = str(trace.hidden.dtype).removeprefix("torch.")
     assert f"({dtype} explains {badge.row_sum_tolerance:.1e})" in str(badge)
@@ -209,7 +209,7 @@ def test_own_models_in_half_precision(own: tuple[LoadedModel, Trace], dtype: str
         exact.attention(layer=0, stream=exact.sites[0].stream),
         relative=tolerance,
     )
-    assert check(trace, expected_layers=loaded.layers, second=hold(loaded, trace)).holds
+    assert check(trace, loaded).holds
     assert len(trace.norms) == len(exact.norms)
     if wide.card.id == "translator":
         assert loaded.generate(OWN_TEXT) == wide.generate(OWN_TEXT) != ""

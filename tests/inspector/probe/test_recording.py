@@ -14,7 +14,6 @@ from transformers import AutoModel, BertModel
 
 from inspector import Trace, record, record_batch
 from inspector.exactness import check
-from inspector.probe import hold
 from models import LoadedModel, fetch
 from models.transformer.runner import OwnRunner
 from tests.closeness import assert_close
@@ -200,7 +199,7 @@ def test_a_pair_of_texts_has_segments(minilm: LoadedModel, eager: BertModel) -> 
 def test_the_fused_kernel_agrees_and_the_badge_holds(minilm: LoadedModel, minilm_own: LoadedModel) -> None:
     for loaded in (minilm, minilm_own):
         trace = record(loaded, "The cat sat on the mat because it was tired.")
-        checked = check(trace, expected_layers=loaded.layers, second=hold(loaded, trace))
+        checked = check(trace, loaded)
         assert checked.holds, str(checked)
         assert 0 < checked.second.largest < 1e-5  # another implementation, so not the same bits
 
@@ -209,10 +208,10 @@ def test_the_badge_is_refused_when_something_differs(minilm: LoadedModel) -> Non
     trace = record(minilm, "The cat sat on the mat.")
     assert not check(trace, expected_layers=7).holds
     other = record(minilm, "The dog sat on the mat.")
-    held = hold(minilm, replace(trace, hidden=other.hidden))
-    assert not check(trace, second=held).holds
-    assert held.worst.what == "last hidden state"
-    assert held.worst.relative > 1e-2
+    held = check(replace(trace, hidden=other.hidden), minilm)
+    assert not held.holds
+    assert held.second.worst.what == "last hidden state"
+    assert held.second.worst.relative > 1e-2
 
 
 def test_bad_arguments_are_sentences(minilm: LoadedModel) -> None:

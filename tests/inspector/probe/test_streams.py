@@ -138,7 +138,7 @@ def test_without_a_target_it_writes_its_own(loaded: dict[str, LoadedModel]) -> N
 def test_the_badge_holds(loaded: dict[str, LoadedModel], shape: str) -> None:
     own = loaded[shape]
     trace = record(own, SOURCE)
-    checked = check(trace, expected_layers=own.layers, second=hold(own, trace))
+    checked = check(trace, own)
     assert checked.holds, str(checked)
     assert checked.layers == {"encoder": 2, "decoder": 2, "encoder-decoder": 6}[shape]
 
@@ -158,13 +158,13 @@ def test_a_bias_on_the_scores_is_checked_in_the_fused_kernel_too(
 def test_what_the_fused_kernel_cannot_do_is_held_to_the_models_own_function() -> None:
     own = own_models.own("encoder", score="additive")
     trace = record(own, SOURCE)
-    checked = check(trace, second=hold(own, trace))
+    checked = check(trace, own)
     assert checked.holds
     assert checked.second.fused == 0
     assert "run a second time in the model's own attention" in str(checked)
-    unheld = check(trace, not_held="nobody asked")
+    unheld = check(trace)
     assert unheld.holds
-    assert "recorded, not held: nobody asked" in str(unheld)
+    assert "recorded, not held: the model was not at hand" in str(unheld)
 
 
 def test_weight_on_what_is_to_come_breaks_the_badge(loaded: dict[str, LoadedModel]) -> None:

@@ -93,7 +93,7 @@ def test_what_is_wrong_is_one_sentence(arguments: list[str], said: str, capsys) 
 def test_questions_are_listed_for_programs_and_mistakes_told_to_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--list", "--json", "--only", "16", "--language", "zh"]) == 0
     (question,) = held(capsys.readouterr().out)["questions"]
-    assert (question["number"], question["question"]) == (16, "q·k 的方差等于 d_k 吗？")
+    assert (question["number"], question["question"]) == (16, BY_NUMBER[16].asked.zh)
     assert command.main(["--only", "9999", "--json"]) == 2
     printed = capsys.readouterr()
     assert held(printed.out)["error"] == printed.err.strip()
