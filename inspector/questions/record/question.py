@@ -147,7 +147,7 @@ class Question:
 
     @property
     def scope(self) -> Scope:
-        """What can change the numbers: nothing ("algebra"), another model ("model"), or another text too ("text")."""
+        """Name what can change the numbers: nothing ("algebra"), a model ("model"), or a text too ("text")."""
         return "text" if self.reads_text else "algebra" if self.of is None else "model"
 
 

@@ -1,4 +1,4 @@
-"""What a question says can change its numbers: nothing, another model, or another text too."""
+"""A question says truly what can change its numbers: nothing, another model, or another text too."""
 
 from __future__ import annotations
 

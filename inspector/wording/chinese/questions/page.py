@@ -57,7 +57,7 @@ STATED = "此题无法测量：结论依据文献。"
 HELD = "成立"
 NOT_HELD = "不成立"
 ROLES: dict[Role, str] = {"claim": HELD, "limit": "但是", "mechanism": "原因"}
-"""What stands before a part that holds."""
+"""The word before a part that holds."""
 SCOPES: dict[Scope, str] = {
     "algebra": "不涉及加载的模型：换文本、换模型，这些数值都不变。",
     "model": "由这个模型决定：换文本，这些数值不变。",

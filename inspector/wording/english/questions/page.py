@@ -46,7 +46,7 @@ STATED = "Nothing can be measured here: the verdict rests on sources."
 HELD = "Holds"
 NOT_HELD = "Does not hold"
 ROLES: dict[Role, str] = {"claim": HELD, "limit": "But", "mechanism": "Why"}
-"""What stands before a part that holds."""
+"""The word before a part that holds."""
 SCOPES: dict[Scope, str] = {
     "algebra": "No loaded model takes part: neither another text nor another model changes these numbers.",
     "model": "Of this model: another text does not change these numbers.",

@@ -26,7 +26,7 @@ def test_108_warm_up_is_linear_and_not_against_overfitting(answer: Ask):
 
 
 def test_108_a_warm_up_that_never_ends_avoids_overfitting(answer: Ask, monkeypatch: pytest.MonkeyPatch):
-    """In a world whose warmed-up networks hardly move, the part that fails holds."""
+    """The part that fails holds where warmed-up networks hardly move."""
     monkeypatch.setattr(lab, "learning_rate", lambda step, *, highest, warmup, **_: 0.0 if warmup else highest)
     numbers = learning._warm_up().numbers
     assert [part.holds(numbers) for part in BY_NUMBER[108].parts] == [True, True, True]

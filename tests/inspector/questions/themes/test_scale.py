@@ -40,7 +40,7 @@ def test_16_variance_is_d_k_for_independent_entries_alone(answer: Ask):
 
 
 def test_16_holds_where_weights_keep_the_variance(monkeypatch: pytest.MonkeyPatch, answer: Ask):
-    """In a world whose weights start and stay at variance 1 / d, every part holds."""
+    """The second part holds where weights start with variance 1 / d."""
     monkeypatch.setattr(scale, "STARTS", {name: lambda w: nn.init.normal_(w, std=512**-0.5) for name in scale.STARTS})
     numbers = {**answer(16).numbers, **scale._at_start()}
     assert [part.holds(numbers) for part in BY_NUMBER[16].parts] == [True, True, False, False]
@@ -102,7 +102,7 @@ def test_19_measures_what_autograd_gives():
 
 
 def test_19_a_softmax_that_does_not_saturate_explodes(answer: Ask, monkeypatch: pytest.MonkeyPatch):
-    """Where the weights stay even the factor √d_k is all there is: the sentence holds, and its limit does not."""
+    """The sentence holds, and its limit does not, where weights stay even: the factor √d_k is all there is."""
     monkeypatch.setattr(theory, "softmax", lambda scores: np.full_like(scores, 1 / scores.shape[-1]))
     numbers = BY_NUMBER[19].measure(Subject(models.load("mini-gpt"), "A cat.")).numbers
     *_, explodes, vanishes = (part.holds(numbers) for part in BY_NUMBER[19].parts)
