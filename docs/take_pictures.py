@@ -47,7 +47,7 @@ def _train(page: Page) -> None:
 
 def _show_verdict(page: Page) -> None:
     page.get_by_role("button", name="Just show me").click()
-    page.get_by_text("What would refute it").wait_for(state="attached", timeout=SLOW)
+    page.get_by_text("What would change this verdict").wait_for(state="attached", timeout=SLOW)
 
 
 README = (1280, 960)
