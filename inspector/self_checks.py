@@ -118,6 +118,9 @@ class Exactness:
             and all(held.holds for held in (self.norms, self.states) if held is not None)
         )
 
+    def __bool__(self) -> bool:
+        return self.holds
+
     def __str__(self) -> str:
         total = "at most 1 (a part goes to sinks)" if self.sinks else "1"
         rows = (

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # torch and transformers take seconds to import: they come wi
 
     from models.transformer.variants import Network
 
+_YOURS = "your "  # begins the id of a model in memory
 _TOKENIZER = "Give a fast tokenizer of transformers, such as AutoTokenizer.from_pretrained(...) returns"
 _PLAIN = frozenset((bool, int, float, str))
 _UNREAD = frozenset(("_output_capturing_hooks_installed", "_attn_implementation_internal"))
@@ -81,12 +82,23 @@ def of(model: LoadedModel | nn.Module, *, tokenizer: Any = None) -> LoadedModel:
         return kept.loaded
 
 
+def forget_tokenizer(model: LoadedModel | nn.Module) -> None:
+    """Forget the tokenizer that a model in memory was given; the next call gives it anew."""
+    if not isinstance(model, LoadedModel):
+        _kept.pop(model, None)
+
+
+def is_of(loaded: LoadedModel, id: str) -> bool:
+    """Tell whether a recording of this id may be of the model; ids of models in memory are counted anew each time."""
+    return loaded.card.id == id or (loaded.live and id.startswith(_YOURS))
+
+
 def not_loaded(model: object) -> str:
     """Say that something is no LoadedModel, and what to give instead."""
-    return (
-        f"{str(model)[:60]!a} is no loaded model but a {type(model).__name__[:60]}: give what models.load returns, "
-        'such as models.load("minilm"), or what models.of makes of a model in memory'
-    )
+    kind = type(model).__name__[:60]
+    named = f"{model[:60]!a} is no loaded model but" if isinstance(model, str) else "this is no loaded model but"
+    out = 'give what models.load returns, such as models.load("minilm"), or what models.of makes of a model in memory'
+    return f"{named} a {kind}: {out}"
 
 
 def _check_model(model: object) -> None:
@@ -210,7 +222,7 @@ def _card(model: nn.Module, *, kind: str) -> Card:
     if model not in _ids:
         _classes[named(model)] += 1
         count = _classes[named(model)]
-        _ids[model] = f"your {named(model)}" if count == 1 else f"your {named(model)} {count}"
+        _ids[model] = f"{_YOURS}{named(model)}" if count == 1 else f"{_YOURS}{named(model)} {count}"
     parameters = sum(parameter.numel() for parameter in model.parameters())
     summary = f"{kind}, {parameters:,} parameters, a model in memory, with its weights as they are when a text is read."
     return Card(_ids[model], f"Your {named(model)}", summary, "yours")

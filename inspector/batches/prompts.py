@@ -26,7 +26,7 @@ from inspector.memory.cache import ByteBudgetCache
 from inspector.memory.held import held_bytes
 from inspector.probe import record
 from inspector.trace import HALF, Trace
-from inspector.trace.trace import counted
+from inspector.trace.counting import counted
 from models import LoadedModel, failures
 
 Prompt = str | tuple[str, str]

@@ -8,7 +8,8 @@ import models
 from inspector.probe import OnProgress, hold
 from inspector.self_checks import Exactness, WeightChecks
 from inspector.trace import Trace
-from models import LoadedModel
+from models import LoadedModel, failures
+from models.in_memory import is_of
 
 
 def check(
@@ -27,7 +28,7 @@ def check(
     Raises ValueError for a model that is not the trace's.
     """
     loaded = None if loaded is None else models.of(loaded)
-    if loaded is not None and loaded.card.id != trace.model:
+    if loaded is not None and not is_of(loaded, trace.model):
         raise ValueError(
             f"the trace is of {trace.model!a}, not of {loaded.card.id!a}: give the model that was recorded"
         )
@@ -39,7 +40,8 @@ def check(
         return checks.result(expected_layers=expected_layers)
     layers = loaded.layers if expected_layers is None else expected_layers
     try:
-        second = hold(loaded, trace, mixes=checks.mixes, on_progress=on_progress)
+        with failures.told("Holding the trace to the model", instead="Give the model that was recorded."):
+            second = hold(loaded, trace, mixes=checks.mixes, on_progress=on_progress)
     except ValueError as error:
         return checks.result(expected_layers=layers, not_held=str(error))
     return checks.result(expected_layers=layers, second=second)

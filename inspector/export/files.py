@@ -21,6 +21,7 @@ from inspector.plots.theme import Mode, Scale
 from inspector.text import visible
 from inspector.trace import AttentionSite, MixerSite, Trace
 from inspector.trace import file as trace_file
+from inspector.trace.counting import counted
 from inspector.wording import mixers as words
 from models.mixers import MixerKind
 
@@ -49,7 +50,8 @@ def write(
     is not what the layer did; it writes nothing then.
     """
     path, ending = Path(path), ending_of(path)
-    site = site_of(trace, layer, stream, call, kind, head=head)
+    site, head = place_of(trace, layer, stream, call, kind, head=head)
+    layer = site.layer
     weights = weights_of(trace, site, head)
     signed = isinstance(site, MixerSite)
     title = f"{trace.model}: {title_of(site, head, None) if signed else 'attention'}"
@@ -110,7 +112,7 @@ def html(
     by layer and kind; None computes them now. most: bytes of the maps of all heads, above which only the open head is
     in the file. Raises ValueError as `write` does.
     """
-    site = site_of(trace, layer, stream, call, kind, head=head)
+    site, head = place_of(trace, layer, stream, call, kind, head=head)
     drawn = StreamMessages(trace, site.stream, scale=scale, look=look, small=small)
     row = drawn.sites.index(site)
     open_head = drawn.head(row, head, window=None if head is None else window)
@@ -126,7 +128,7 @@ def html(
     return standalone.page(title, open_head.to_bytes(), grid_bytes=grid, every=held, facts=facts)
 
 
-def site_of(
+def place_of(
     trace: Trace,
     layer: int,
     stream: str | None,
@@ -134,16 +136,25 @@ def site_of(
     kind: MixerKind | Literal["softmax"],
     *,
     head: int | None,
-) -> AttentionSite | MixerSite:
-    """Find what a file is of; ValueError where there is none, or where it has no mean over heads."""
+) -> tuple[AttentionSite | MixerSite, int | None]:
+    """Find what a file or a view is of, and its head from 0; layer and head count from the end where negative.
+
+    Raises ValueError where there is none, and for a mean of a mixer, which has none.
+    """
+    sites = trace.mixing_sites if stream is None else trace.mixing_sites_of(stream)
+    layer = counted(layer, "layer", count=1 + max((site.layer for site in sites), default=0))
     if kind == "softmax":
-        record = trace.record_of(layer, stream, call=call)
-        return record.site if head is None else trace.record_of_head(layer, head, stream, call=call).site
+        site = trace.record_of(layer, stream, call=call).site
+        if head is None:
+            return site, None
+        head = counted(head, "head", count=site.heads)
+        return trace.record_of_head(layer, head, stream, call=call).site, head
     mixer = trace.mixer(layer=layer, kind=kind)
     if head is None:
         raise ValueError(f"{mixer.site.name} has no mean over heads, whose weights have different scales: give head=")
+    head = counted(head, "head", count=mixer.site.heads)
     mixer.of_head(head)
-    return mixer.site
+    return mixer.site, head
 
 
 def _facts(trace: Trace, sites: Sequence[AttentionSite | MixerSite]) -> dict[str, str]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal
 
 from inspector import export, overview
 from inspector.components.grid import sides
-from inspector.export.files import site_of
+from inspector.export.files import place_of
 from inspector.export.stream_messages import StreamMessages
 from inspector.plots.theme import Scale
 from inspector.trace import Trace
+from inspector.trace.counting import counted
 from inspector.wording import notebook as words
 from models.mixers import MixerKind
 
@@ -64,21 +65,28 @@ def show(
     installed = find_spec("anywidget") is not None
     if live and not installed:
         raise ValueError(words.NO_ANYWIDGET)
-    look = overview.measure(trace, sides=sides(trace.mixing_sites)) if trace.sites else None
+    if not isinstance(trace, Trace):
+        after = ", such as its .after" if isinstance(getattr(trace, "after", None), Trace) else ""
+        raise ValueError(f"show takes a Trace, not a {type(trace).__name__}: give what inspector.record returns{after}")
     stream = trace.streams[0] if stream is None else stream
+    if stream not in trace.streams:
+        raise ValueError(f"there is no stream {str(stream)[:60]!a}: this model has {', '.join(trace.streams)}")
+    look = overview.measure(trace, sides=sides(trace.mixing_sites)) if trace.sites else None
     if layer is None and head is None and kind is None and look is not None:
         layer, head = overview.first_head(look, trace, stream=stream)
     if layer is None:
         sites = [site for site in trace.mixing_sites if site.stream == stream and kind in (None, site.kind)]
         layer = sites[0].layer if sites else 0
     if kind is None:
-        kinds = [site.kind for site in trace.mixing_sites_of(stream) if site.layer == layer]
+        sites_of_stream = trace.mixing_sites_of(stream)
+        layer = counted(layer, "layer", count=1 + max((site.layer for site in sites_of_stream), default=0))
+        kinds = [site.kind for site in sites_of_stream if site.layer == layer]
         kind = kinds[0] if kinds else "softmax"
-    head = head or 0
+    site, opened = place_of(trace, layer, stream, call, kind, head=head or 0)
+    layer, head = site.layer, opened or 0
     if installed and live is not False:
         from inspector.export.widget import HeadView
 
-        site = site_of(trace, layer, stream, call, kind, head=head)
         messages = StreamMessages(trace, site.stream, scale=scale, look=look, linked=True)
         return HeadView(messages, row=messages.sites.index(site), head=head)
     page = export.html(

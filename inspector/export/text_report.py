@@ -56,6 +56,8 @@ from inspector.text import number, visible
 from inspector.wording import report as words
 
 if TYPE_CHECKING:
+    from torch import nn
+
     import models
     from inspector.plots.scene import Scene
     from inspector.plots.theme import Mode
@@ -121,7 +123,7 @@ def report(
     trace: Trace,
     path: str | os.PathLike[str],
     *,
-    loaded: models.LoadedModel | None = None,
+    loaded: models.LoadedModel | nn.Module | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     chosen: Chosen | None = None,
 ) -> None:
@@ -134,6 +136,9 @@ def report(
     Raises ValueError for a name that does not end in .html, and for a section that there is not.
     """
     check_name(path)
+    from models import of  # torch, only now
+
+    loaded = None if loaded is None else of(loaded)
     written = html_report(trace, loaded=loaded, on_progress=on_progress, chosen=chosen)
     Path(path).write_text(written, encoding="utf-8")
 

@@ -15,7 +15,7 @@ from inspector.components import widget
 from inspector.export.stream_messages import StreamMessages, Window
 from inspector.plots import matrices
 from inspector.trace import AttentionSite, MixerSite
-from inspector.trace.trace import counted
+from inspector.trace.counting import counted
 from inspector.wording import mixers, notebook
 
 _STILL_COLOURS = 128  # of the picture in a saved notebook

@@ -11,7 +11,7 @@ from torch import Tensor
 from inspector.probe import ModelInputs, record, record_inputs
 from inspector.trace import Trace
 from models import LoadedModel
-from models.in_memory import not_loaded
+from models.in_memory import is_of, not_loaded
 from models.loaded import Runner
 from models.tokenizers import Encoding, substituted, token_id
 
@@ -54,7 +54,7 @@ def recorded(
         raise ValueError(not_loaded(loaded))
     if isinstance(text, str):
         return record(loaded, text, text_pair=text_pair, target=target)
-    if text.model != loaded.card.id:
+    if not is_of(loaded, text.model):
         raise ValueError(f"the trace is of {text.model} and the model is {loaded.card.id}; give both of one model")
     return text
 

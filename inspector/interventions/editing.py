@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -26,7 +27,7 @@ from inspector.probe.layer_edits import LayerInputs, NoEdit, editing_layers
 from inspector.probe.module_edits import editing_module
 from inspector.probe.norm_places import stream_of
 from inspector.trace import Trace
-from inspector.trace.trace import counted
+from inspector.trace.counting import counted
 from models import LoadedModel
 from models.attention import AttentionCall, editing
 from models.attention.running_layer import CallPlaces, running_place
@@ -170,7 +171,7 @@ class _Place:
         """Call the function on a copy of x, and return what it gives, as x's dtype and device."""
         self.seen += 1
         try:
-            made = function(x.clone())
+            made = Context().run(function, x.clone())  # so that the function may record another text
         except BaseException as error:
             if not is_failure(error):
                 raise

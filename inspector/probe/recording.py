@@ -45,6 +45,7 @@ from models.attention.output_gate import watch_gates
 from models.attention.running_layer import CallPlaces
 from models.attention.scores import FillWith
 from models.huggingface.eager_attention import EagerAttention
+from models.in_memory import forget_tokenizer
 from models.mixers import Core, MixerCall, of_sequence, part_of, watch_mixers
 from models.placement import is_on_cpu
 from models.tokenizers import Encoding
@@ -108,7 +109,37 @@ def record(
     the recording takes more memory than the limit (how much a map that cannot be computed again takes is known once it
     was made), and for `fused` where the model does its attention by itself.
     """
-    loaded = models.of(loaded, tokenizer=tokenizer)
+    given, loaded = loaded, models.of(loaded, tokenizer=tokenizer)
+    try:
+        trace = _recorded(
+            loaded,
+            text,
+            tokens,
+            text_pair=text_pair,
+            target=target,
+            limits=limits,
+            fused=fused,
+            on_progress=on_progress,
+        )
+    except ValueError:
+        if tokenizer is not None:  # perhaps another model's
+            forget_tokenizer(given)
+        raise
+    limits.check_recording(trace)
+    return trace
+
+
+def _recorded(
+    loaded: LoadedModel,
+    text: str | None,
+    tokens: Sequence[int] | None,
+    *,
+    text_pair: str | None,
+    target: str | None,
+    limits: TextLimits,
+    fused: bool,
+    on_progress: OnProgress | None,
+) -> Trace:
     if tokens is None:
         inputs = tokenize_inputs(loaded, text, text_pair=text_pair, target=target, limits=limits)
     elif text is not None or text_pair is not None:
@@ -116,7 +147,7 @@ def record(
     else:
         inputs = inputs_of_ids(loaded, tokens, target=target, limits=limits)
         text = loaded.tokenizer.decode(list(inputs.encoding.ids), skip_special_tokens=True)
-    trace = record_inputs(
+    return record_inputs(
         loaded,
         inputs,
         text=limits.shorten(cast("str", text)),
@@ -125,8 +156,6 @@ def record(
         fused=fused,
         on_progress=on_progress,
     )
-    limits.check_recording(trace)
-    return trace
 
 
 def record_inputs(

@@ -213,7 +213,9 @@ class _Holding:
             )
             parameters = ((norm.gamma, norm_parameters.gamma), (norm.beta, norm_parameters.beta))
             if shown != ran or not all(np.array_equal(mine, read_only(theirs)) for mine, theirs in parameters):
-                self._mislabelled.append(f"the norm {call.name} is shown in another place, or with other parameters")
+                self._mislabelled.append(
+                    f"the norm {call.name} is shown in another place, or with other parameters: was the model changed?"
+                )
             self._compare("norms", norm.input, call.input, norm.stream, norm.layer, calls=call.attentions_before)
 
     def _states(self, known: list[State]) -> None:

@@ -135,6 +135,9 @@ def chosen_from(only: str | None, expected: Mapping[int, object] | None) -> list
             numbers.append(int(ends[0]))
     if not numbers:
         raise ValueError(f"--only names no question: {only[:40]!a}.")
+    for number in numbers:
+        if find(number).number != number:
+            print(f"Question {number} went into {find(number).number}.", file=sys.stderr)
     return [find(number) for number in dict.fromkeys(find(number).number for number in numbers)]
 
 

@@ -12,6 +12,8 @@ from inspector.sections.subject import Subject
 from inspector.wording import report as words
 
 if TYPE_CHECKING:
+    from torch import nn
+
     import models
     from inspector.trace import Trace
 
@@ -20,7 +22,7 @@ def ask(
     path: str,
     trace: Trace | None = None,
     *,
-    loaded: models.LoadedModel | None = None,
+    loaded: models.LoadedModel | nn.Module | None = None,
     chosen: Mapping[str, Any],
     long: bool = True,
 ) -> Iterator[Block]:
@@ -31,6 +33,9 @@ def ask(
     before long work. Raises ValueError for what is not there, and where a section needs the model and has none, or has
     one that cannot do what the section shows.
     """
+    from models import of  # torch, only now
+
+    loaded = None if loaded is None else of(loaded)
     page, section = registry.sections(path.partition("/")[0]), registry.section(path)
     subject = Subject(trace, loaded, "" if trace is None else trace.streams[0])
     if section.needs_model:

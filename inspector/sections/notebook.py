@@ -43,6 +43,8 @@ from inspector.sections.section import (
 from inspector.text import plain
 
 if TYPE_CHECKING:
+    from torch import nn
+
     import models
     from inspector.trace import Trace
 
@@ -69,7 +71,9 @@ class Cell:
                 display(bundle, raw=True)
 
 
-def show(path: str, trace: Trace | None = None, *, loaded: models.LoadedModel | None = None, **chosen: Any) -> Cell:
+def show(
+    path: str, trace: Trace | None = None, *, loaded: models.LoadedModel | nn.Module | None = None, **chosen: Any
+) -> Cell:
     """Return a section about a recorded text, or a course that needs none, as the output of a notebook cell.
 
     path: the page's address and the section's id, "block/added". loaded: the trace's model, for sections that run it or

@@ -6,11 +6,12 @@ trace.attention(layer=3, head=7)  # float32 [query, key]
 ```
 """
 
+from inspector.trace.counting import places
 from inspector.trace.given import ROUNDING, from_attention
 from inspector.trace.mixers import MixerBlock, MixerRecord, MixerSite
 from inspector.trace.padded import PaddedBatch
 from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, WeightBlock
-from inspector.trace.trace import GIVEN, HALF, NormRecord, Refusal, StateRecord, Trace, places, read_only
+from inspector.trace.trace import GIVEN, HALF, NormRecord, Refusal, StateRecord, Trace, read_only
 
 __all__ = [
     "GIVEN",

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from inspector.trace.counting import places
 from inspector.trace.pooling import MaxPool
 from inspector.trace.recompute import Array
 from models.mixers import BY_CHANNEL, CHUNK, Core, MixerKind
@@ -155,7 +156,12 @@ class MixerRecord:
             yield block
 
     def window(self, *, queries: slice, keys: slice) -> Array:
-        """Compute some rows and columns of all maps: float32 [H, queries, keys], read-only."""
+        """Compute some rows and columns of all maps, as slices of numpy: float32 [H, queries, keys], read-only.
+
+        Raises ValueError for a window that holds nothing, and for steps.
+        """
+        tokens = len(self.site.queries)
+        queries, keys = places(queries, "queries", count=tokens), places(keys, "keys", count=tokens)
         chosen = np.zeros((self.output.shape[1], queries.stop - queries.start, keys.stop - keys.start), np.float32)
         for block in self.blocks(queries=queries):
             rows = slice(max(block.queries.start, queries.start), min(block.queries.stop, queries.stop))

@@ -23,6 +23,7 @@ from torch import Tensor
 from inspector.memory.cache import ByteBudgetCache
 from inspector.memory.held import held_bytes
 from inspector.trace import recompute
+from inspector.trace.counting import counted, places
 from inspector.trace.mixers import MixerRecord, MixerSite
 from inspector.trace.norm_formula import Gating, normalise
 from inspector.trace.on_demand import OnDemand
@@ -431,13 +432,6 @@ class Trace:
         return record.of_head(head)
 
 
-def counted(number: int, what: str, *, count: int) -> int:
-    """Count from 0 what may be counted from the end: -1 is the last of `count`. ValueError for what is no number."""
-    if isinstance(number, bool) or not isinstance(number, int | np.integer):
-        raise ValueError(f"{what} is {str(number)[:60]!a}, a {type(number).__name__}: give a whole number")
-    return int(number) + count if -count <= number < 0 else int(number)
-
-
 def _no_layer(layer: int, stream: str, attend: list[int]) -> str:
     if not attend:
         return f"layer {layer} has no attention, nor has any layer of {stream}"
@@ -459,13 +453,3 @@ def _whole(record: AttentionRecord, kind: Kind) -> Array:
     """All maps of a call: [H, Q, T], read-only."""
     queries, keys = len(record.site.queries), len(record.site.keys)
     return recompute.window(record, kind, queries=slice(0, queries), keys=slice(0, keys))
-
-
-def places(chosen: slice, what: str, *, count: int) -> slice:
-    """A numpy slice with its start and stop counted from 0; ValueError where it holds nothing or leaves some out."""
-    start, stop, step = chosen.indices(count)
-    if step != 1 or start >= stop:
-        raise ValueError(
-            f"{what} {start} to {stop} in steps of {step} are no window of {count}; give slice(start, stop)"
-        )
-    return slice(start, stop)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from transformers import GPT2Config, GPT2LMHeadModel
 
 import inspector
 import models
@@ -149,3 +152,65 @@ def test_a_name_of_another_tool_points_to_what_gives_the_same(trace: Trace, mini
         getattr(trace, "zzzz")  # noqa: B009  (a type checker would refuse the attribute)
     assert inspector.flow.rollout(trace).shape[1:] == (len(trace.tokens),) * 2
     assert not hasattr(trace, "__array__")
+
+
+def test_a_row_of_the_measures_opens(trace: Trace, tmp_path: Path) -> None:
+    row = inspector.heads.measure(trace).sort_values("previous").iloc[-1]
+    view = inspector.show(trace, layer=row["layer"], head=row["head"], live=False)
+    assert view.page == inspector.show(trace, layer=int(row["layer"]), head=int(row["head"]), live=False).page
+    for place in ({"layer": row["layer"], "head": row["head"]}, {"layer": -1, "head": -1}):
+        inspector.export.write(trace, tmp_path / "head.html", **place)
+    assert (
+        inspector.show(trace, layer=-1, head=-1, live=False).page
+        == inspector.show(trace, layer=5, head=11, live=False).page
+    )
+    with pytest.raises(ValueError, match="there is no stream 'bogus': this model has encoder"):
+        inspector.show(trace, stream="bogus")
+    with pytest.raises(ValueError, match="show takes a Trace, not a LoadedModel"):
+        inspector.show(models.load("mini-bert"))
+
+
+def test_a_function_at_a_place_may_record_another_text(minilm: LoadedModel, trace: Trace) -> None:
+    place = {"at": "residual", "layer": 2}
+    other = inspector.record(minilm, "The dog ran to the cat.")
+    assert len(other.tokens) == len(trace.tokens)
+    beforehand = interventions.read_at(minilm, other, **place)
+    inside = interventions.edit(
+        minilm, trace, function=lambda x: interventions.read_at(minilm, other, **place), **place
+    )
+    outside = interventions.edit(minilm, trace, function=lambda x: beforehand, **place)
+    np.testing.assert_array_equal(inside.after.output, outside.after.output)
+
+
+def test_a_check_is_true_where_it_holds(trace: Trace, minilm: LoadedModel) -> None:
+    moved = replace(trace.attentions[2], key=trace.attentions[2].key.roll(1, dims=1))
+    wrong = replace(trace, attentions=(*trace.attentions[:2], moved, *trace.attentions[3:]))
+    assert exactness.check(trace, minilm)
+    assert not exactness.check(wrong, minilm)
+
+
+def test_a_model_in_memory_is_known_by_its_numbers_and_not_by_a_count(minilm: LoadedModel) -> None:
+    first, second = (copy.deepcopy(minilm.network) for _ in range(2))
+    recorded = inspector.record(first, TEXT, tokenizer=minilm.tokenizer)
+    again = models.of(second, tokenizer=minilm.tokenizer)
+    assert again.card.id != recorded.model
+    assert exactness.check(recorded, again)
+    with torch.no_grad():
+        second.encoder.layer[0].output.dense.bias.add_(1.0)
+    assert not exactness.check(recorded, second)
+
+
+def test_a_tokenizer_that_did_not_fit_is_forgotten(minilm: LoadedModel) -> None:
+    sizes = GPT2Config(vocab_size=100, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0)
+    small = GPT2LMHeadModel(sizes)
+    with pytest.raises(ValueError, match=r"."):
+        inspector.record(small, "hi", tokenizer=minilm.tokenizer)
+    assert inspector.record(small, tokens=[5, 17]).tokens == ("<5>", "<17>")
+
+
+def test_sections_and_report_take_a_model_in_memory(minilm: LoadedModel, tmp_path: Path) -> None:
+    network = copy.deepcopy(minilm.network)
+    recorded = inspector.record(network, tokens=[101, 1996, 4937, 102])
+    assert inspector.sections.show("block/way", recorded, loaded=network).blocks
+    with pytest.raises(ValueError, match=r"end it in \.html"):
+        inspector.report(recorded, tmp_path / "x.txt", loaded=network)

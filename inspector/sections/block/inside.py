@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 from inspector import block, probe
 from inspector.wording import block as words
+from models.tokenizers import NoTokenizer
 
 if TYPE_CHECKING:
     from torch import nn
@@ -53,7 +54,10 @@ def why_not(loaded: models.LoadedModel) -> str:
 def _tried(loaded: models.LoadedModel) -> str:
     target = SHORT if loaded.shape == "encoder-decoder" else None
     try:
-        trace = probe.record(loaded, SHORT, target=target)
+        if isinstance(loaded.tokenizer, NoTokenizer):
+            trace = probe.record(loaded, tokens=range(3))
+        else:
+            trace = probe.record(loaded, SHORT, target=target)
         recorded = probe.record_blocks(loaded, trace)
         for stream in {layer.stream for layer in recorded.layers}:
             block.stages(trace, recorded, stream=stream)

@@ -357,6 +357,8 @@ def test_the_doors_beside_record_take_the_model_too(pair: tuple[LoadedModel, Any
     assert inspector.beams.search(model, TEXT, beams=2, new_tokens=3).nodes
     assert len(inspector.record_routing(model, trace).layers) == 0
     assert inspector.questions.ask(41, model, TEXT).numbers == inspector.questions.ask(41, loaded, TEXT).numbers
-    with pytest.raises(ValueError, match=r"is no loaded model but a GPT2LMHeadModel.*what models\.of makes of a model"):
+    with pytest.raises(
+        ValueError, match=r"this is no loaded model but a GPT2LMHeadModel.*what models\.of makes of a model"
+    ):
         inspector.interventions.drop(model, TEXT, heads=[(0, 0)])
     assert inspector.interventions.drop(models.of(model), TEXT, heads=[(0, 0)]).before.tokens == trace.tokens
