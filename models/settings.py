@@ -42,6 +42,7 @@ NUMBERS = {
     "MAPS_MB": Range(0, 9_999_999, 512),
 }
 _NAME = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_MOST_ORIGINS = 20
 _ORIGIN = re.compile(rf"(https://{_NAME}(\.{_NAME})*|http://(localhost|127\.0\.0\.1))(:[0-9]{{1,5}})?", re.ASCII)
 
 
@@ -80,13 +81,22 @@ def frame_ancestors(environment: Mapping[str, str] | None = None) -> tuple[str, 
     An origin is https://name or https://name:port; http is taken of this machine alone, for trying a frame out.
     """
     text = _text("FRAME_ANCESTORS", environment)
-    origins = tuple(part.strip(" ").lower() for part in text.split(",")) if text else ()
-    if not all(_ORIGIN.fullmatch(origin) for origin in origins):
+    origins = tuple(part.strip(" ") for part in text.split(",")) if text else ()
+    if len(origins) > _MOST_ORIGINS or not all(map(_is_origin, origins)):
         raise ValueError(
             f"{variable('FRAME_ANCESTORS')} is {text[:100]!a}; write https origins with commas between, such as "
-            "https://huggingface.co: each by its whole name, without a path and without *"
+            "https://huggingface.co: each by its whole name, without a path and without *, "
+            f"{_MOST_ORIGINS} at most"
         )
-    return origins
+    return tuple(origin.lower() for origin in origins)
+
+
+def _is_origin(text: str) -> bool:
+    """Tell whether a text is an origin, whose port, where it has one, is a port."""
+    port = text.rpartition(":")[2]
+    return (
+        text.isascii() and _ORIGIN.fullmatch(text.lower()) is not None and (not port.isdecimal() or int(port) < 2**16)
+    )
 
 
 def cache(environment: Mapping[str, str] | None = None) -> Path:

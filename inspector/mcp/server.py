@@ -38,7 +38,8 @@ def server(instrument: Instrument) -> Server[Any]:
 
     async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
         call = partial(answer, instrument, params.name, params.arguments)
-        return await anyio.to_thread.run_sync(call, limiter=alone, abandon_on_cancel=True)
+        # Not abandoned where the client takes it back: it holds its turn until its work ends.
+        return await anyio.to_thread.run_sync(call, limiter=alone)
 
     return Server(NAME, instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
 

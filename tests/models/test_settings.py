@@ -28,6 +28,8 @@ BAD = (
         for end in ("\n", "\r\nSet-Cookie: a=", "; script-src ", "\0", "@")
     ],
     *[("FRAME_ANCESTORS", value) for value in ("https://-.example", "https://ä.example", "https://a.example:port")],
+    *[("FRAME_ANCESTORS", value) for value in ("https://\u212a.example", "https://a.example:99999")],
+    ("FRAME_ANCESTORS", ",".join(f"https://a{number}.example" for number in range(21))),
     *[("ATLASES", "/proc/headlight"), ("ATLASES", "/etc/passwd"), ("ATLASES", "/etc/passwd/atlases")],
     *[("TOKENS", "1"), ("TOKENS", "2"), ("TOKENS", "many"), ("CHARACTERS", "-1"), ("LAYERS", "0")],
     *[("MEMORY_BYTES", "xyz"), ("DOWNLOAD_BYTES", "1.5GB"), ("DOWNLOADS_BYTES", "0"), ("CAPTURE_BYTES", "-1")],

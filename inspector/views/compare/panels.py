@@ -330,7 +330,7 @@ def choose(
     if text.strip():
         st.caption(wording.own_text(text=plain(_beginning(text)), name=name))
     if text.strip() and trace.cut is not None:
-        st.warning(str(trace.cut), icon=":material/content_cut:")
+        st.warning(plain(str(trace.cut)), icon=":material/content_cut:")
     panel = Panel(name, trace, whole, site, number)
     try:
         return panel if panel.attends or panel.weights.size else None

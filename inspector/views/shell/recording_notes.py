@@ -58,7 +58,7 @@ def warn(trace: Trace, *, weights: bool) -> None:
     """
     from inspector import self_checks  # with torch, which is there by now
 
-    sentences = [] if trace.cut is None else [str(trace.cut)]
+    sentences = [] if trace.cut is None else [plain(str(trace.cut))]
     if trace.unknown:
         sentences.append(badge_words.unknown_tokens(trace.unknown, of=len(trace.tokens)))
     if trace.to_padding > self_checks.row_sum_tolerance(trace):

@@ -38,7 +38,7 @@ def test_neither_text_nor_model_changes_the_numbers(question: Question) -> None:
 @of("model")
 def test_another_text_does_not_change_the_numbers(question: Question) -> None:
     assert question.of is not None
-    model = question.of.instead
+    model = question.of.instead[0]
     assert numbers(question, model, FIRST) == numbers(question, model, SECOND)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import inspector
 import models
 from inspector import Trace, exactness, explain, from_attention, heads, normalization, record
 from inspector.trace import file as trace_file
+from inspector.trace import file_check
 from inspector.trace import given as given_room
 from inspector.wording import exactness as badge
 from tests.closeness import assert_close
@@ -337,3 +339,40 @@ def test_a_limit_on_memory_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     from_attention([drawn(2, 8, 8)], WORDS)
     with pytest.raises(ValueError, match="give fewer layers, a shorter text, or float16"):
         from_attention([drawn(2, 8, 8), drawn(1, 8, 8)], WORDS)
+
+
+def test_more_heads_than_any_model_has_are_refused_before_they_are_looked_at() -> None:
+    with pytest.raises(ValueError, match="layer 0 has 5,000 heads, and no attention has more than 4,096"):
+        from_attention([np.ones((5000, 1, 1), np.float32)])
+    with pytest.raises(ValueError, match="there are 81,920 heads, and a trace holds at most 65,536"):
+        from_attention([np.ones((4096, 1, 1), np.float32)] * 20)
+    with pytest.raises(ValueError, match="layer 0 is no array of numbers"):
+        from_attention([[[[10**400, 0], [0, 1]]]])
+
+
+def test_a_given_trace_with_more_than_weights_is_refused() -> None:
+    given = from_attention([drawn(2, 3, 3)])
+    file_check.check_trace(given)
+    real = record(models.load("mini-bert"), "A cat.")
+    wide = replace(given.attentions[0], value=torch.ones(2, 3, 4))
+    for more in ({"norms": real.norms}, {"hidden": torch.ones(3, 4)}, {"attentions": (wide,)}):
+        with pytest.raises(ValueError, match="has weights and nothing else, and this file has more"):
+            file_check.check_trace(replace(given, **more))
+
+
+def test_a_header_is_bounded_before_it_is_read_through(tmp_path: Path) -> None:
+    inspector.save(from_attention([drawn(2, 3, 3)]), tmp_path / "given.npz")
+    header = json.loads(bytes(np.load(tmp_path / "given.npz")["header"]))
+    file_check.check_header(header)
+    refused = {"what": "norm", "name": "n", "reason": "r"}
+    for change, told in (
+        ({"refused": [refused] * 70_000}, "it holds 70,000 refused, and a trace holds at most 65,536"),
+        ({"refused": [{**refused, "reason": "r" * 2000}]}, "refused.0.reason is not what it can be"),
+        ({"encoding": {**header["encoding"], "tokens": ["a" * 900_000, "b", "c"]}}, "its tokens have 900,002 letters"),
+        (
+            {"encoding": {**header["encoding"], "cut": {"kept": 1, "total": 2, "unit": "tokens", "limit": "\x1b[31m"}}},
+            "encoding.cut.limit is not what it can be",
+        ),
+    ):
+        with pytest.raises(ValueError, match=told):
+            file_check.check_header({**header, **change})
