@@ -16,8 +16,8 @@ from tests.rounds import in_turn
 
 ROOT = Path(__file__).parents[1]
 TEXTS = ("*.md", "docs/*.md", "models/README.md")
-# A file's name (docs/models.md, models.py) and a keyword's value are no names of Python.
-NAME = re.compile(r"(?<![\w/.\"])((?:inspector|models)(?:\.[A-Za-z_]\w*)+)(?![\w/])")
+# A file's name (docs/models.md, models.py), a keyword's value and a command (python -m ...) are no names of Python.
+NAME = re.compile(r"(?<![\w/.\"])(?<!-m )((?:inspector|models)(?:\.[A-Za-z_]\w*)+)(?![\w/])")
 LISTED = (
     *("inspector.record", "inspector.record_batch", "inspector.open", "inspector.show"),
     *("inspector.Trace", "inspector.AttentionSite", "inspector.heads.measure", "inspector.normalization.statistics"),
