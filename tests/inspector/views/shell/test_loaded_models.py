@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from typing import Any
 
@@ -83,7 +84,7 @@ def test_a_batch_norm_takes_its_statistics_from_as_many_tokens_as_the_page_reads
     monkeypatch.setattr(variants, "MOST_PAIRED", 5)
     link = "mini-bert?layers=1&positions=learned&score=additive_naive&norm=batch"
     app = opened(model=link, text="One two three four five six seven eight nine.")
-    assert "Only the first 5 of 12 tokens" in said(app)
+    assert "Only the first 5 of 12 tokens" in html.unescape(said(app))
     assert read == [5]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import html
 import threading
 import weakref
 from collections.abc import Iterator
@@ -170,11 +171,12 @@ def test_a_variable_that_cannot_be_read_is_a_sentence(monkeypatch: pytest.Monkey
 def test_texts_are_cut_at_the_pages_limits_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_TOKENS", "6")
     app = opened(text="one two three four five six")
-    assert "Only the first 6 of 8 tokens are read: HEADLIGHT_TOKENS" in said(app)
+    assert "Only the first 6 of 8 tokens are read: HEADLIGHT_TOKENS" in html.unescape(said(app))
     assert "6 tokens of at most 6" in said(app)
     monkeypatch.setenv("HEADLIGHT_CHARACTERS", "7")
     app = opened(text="one two three")
-    assert "Only the first 7 of 13 characters are read: HEADLIGHT_CHARACTERS allows 7 for each text." in said(app)
+    told = html.unescape(said(app))
+    assert "Only the first 7 of 13 characters are read: HEADLIGHT_CHARACTERS allows 7 for each text." in told
     assert "4 tokens of at most 6" in said(app)
     assert app.text_area(key="text").value == "one two three"
 

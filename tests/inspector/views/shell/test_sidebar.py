@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def test_a_text_too_long_is_cut_and_said() -> None:
     assert not app.exception
     assert (
         "Only the first 20,000 of 100,000 characters are read: HEADLIGHT_CHARACTERS allows 20,000 for each text; of "
-        "these the first 512 of 4,002 tokens, for this model takes at most 512." in said(app)
+        "these the first 512 of 4,002 tokens, for this model takes at most 512." in html.unescape(said(app))
     )
     assert len(app.text_area(key="text").value) == 100_000
     assert "100,000 characters are more than the 1,000 that fit a link" in said(app)
