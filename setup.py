@@ -42,8 +42,13 @@ def renamed(source: str) -> str:
     """Write a module's imports, those in its strings too, as they are in the namespace."""
     source = _FROM.sub(rf"from {NAMESPACE}.\1 import", source)
     source = _MODULE_AS.sub(rf"import {NAMESPACE}.\1 as", source)
-    source = _PACKAGES.sub(rf"from {NAMESPACE} import \1", source)
+    source = _PACKAGES.sub(_packages, source)
     return _COMMAND.sub(_command, source)
+
+
+def _packages(found: re.Match[str]) -> str:
+    of_another = re.search(r"\bfrom [\w.]+ $", found.string[: found.start()])  # from tokenizers import models
+    return found.group() if of_another else f"from {NAMESPACE} import {found.group(1)}"
 
 
 def _command(found: re.Match[str]) -> str:
