@@ -46,9 +46,8 @@ class HeadView(anywidget.AnyWidget):
     query = traitlets.Any(None).tag(sync=True)
 
     _row = traitlets.TraitType(default_value=0).tag(sync=True)  # of the grid; a layer may have several
-    _corner = traitlets.TraitType(default_value=(0, 0)).tag(
-        sync=True
-    )  # where the window of a long text begins: query, key
+    # Where the window of a long text begins: query, key.
+    _corner = traitlets.TraitType(default_value=(0, 0)).tag(sync=True)
     _open = traitlets.Bytes().tag(sync=True)
     _grid = traitlets.Bytes().tag(sync=True)
     _code = traitlets.Bytes().tag(sync=True)

@@ -294,7 +294,6 @@ SECTION = Section(
     (LAYER,),
     needs_model=True,
     parts=(SAME,),
-    need=Need(
-        words.EXPERTS, lambda loaded: True, ("minilm", "mini-bert")
-    ),  # experts are shown where blocks cannot be followed too
+    # Experts are shown where blocks cannot be followed, too.
+    need=Need(words.EXPERTS, lambda loaded: True, ("minilm", "mini-bert")),
 )
