@@ -218,7 +218,8 @@ def explorer() -> None:
         elif which.name:
             head_line.draw(which.name)
         else:
-            told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
+            before = sum(other.heads for other in sites[:row])  # a row per head, in the order of the sites
+            told = measures.iloc[before + number]
             numbers = head_line.numbers_of(told, tokens=len(site.keys)) + site_words.cards(site, number)
             head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
     most = said.most(reading.grid(trace, stream))

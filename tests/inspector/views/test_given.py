@@ -55,6 +55,18 @@ def test_attention_shows_the_weights_and_says_that_they_were_given(stream: str, 
     assert "Cannot be shown" not in said(app)
 
 
+@pytest.mark.parametrize(("layer", "head"), [(0, 3), (1, 1), (2, 5)])
+def test_the_numbers_are_those_of_the_open_head_where_layers_differ_in_heads(
+    layer: int, head: int, tmp_path: Path
+) -> None:
+    trace = given("encoder", heads=(4, 2, 6))
+    app = start(trace, tmp_path, layer=str(layer), head=str(head))
+    assert "Cannot be shown" not in said(app)
+    assert messages(app, "head")[0][0]["title"] == f"Layer {layer}, head {head}"
+    told = inspector.heads.measure(trace).set_index(["layer", "head"]).loc[(layer, head), "entropy"]
+    assert f"{told:.2f} nats" in said(app) or f"{told:.3g}" in said(app)
+
+
 def test_a_long_text_opens_in_its_window(tmp_path: Path) -> None:
     raw = np.exp(np.random.default_rng(0).normal(size=(2, maps.WHOLE + 20, maps.WHOLE + 20)))
     trace = inspector.from_attention((raw / raw.sum(axis=-1, keepdims=True)).astype(np.float32))
