@@ -13,6 +13,7 @@ from models.transformer.blocks import EncoderBlock
 from models.transformer.config import Norm
 
 DRIFT_LAYERS, DRIFT_STEPS, RATE = 2, 60, 3e-3
+ALONG = (0.05, 0.1, 0.2, 0.4)  # lengths of a step against the gradient
 _HELD = 32  # texts on which the inputs are looked at, the same after each step
 NORMS: tuple[tuple[str, Norm], ...] = (("LayerNorm", "layer"), ("BatchNorm", "batch"), ("no norm", "none"))
 
@@ -25,11 +26,12 @@ def drift(*, steps: int = DRIFT_STEPS, seed: int = 0) -> pd.DataFrame:
     last layer's FFN has a mean and a standard deviation in each of its 32 dimensions, over all tokens. Columns: norm;
     mean: the root mean square over the dimensions of the mean's move in a step, divided by the deviation before it,
     mean over the steps; deviation: the same of the deviation's move; first, last: the loss of the first and of the last
-    step (cross-entropy, nats).
+    step (cross-entropy, nats); rough: the spread of a step's loss, largest less smallest, over steps of ALONG along its
+    gradient, mean over every tenth step: how far from smooth the loss is (Santurkar et al. 2018, figure 4).
     """
     return pd.DataFrame(
         [(name, *_trained(norm, steps=steps, seed=seed)) for name, norm in NORMS],
-        columns=["norm", "mean", "deviation", "first", "last"],
+        columns=["norm", "mean", "deviation", "first", "last", "rough"],
     )
 
 
@@ -41,7 +43,7 @@ def moves(inputs: Tensor) -> tuple[float, float]:
     return float(changes[0]), float(changes[1])
 
 
-def _trained(norm: Norm, *, steps: int, seed: int) -> tuple[float, float, float, float]:
+def _trained(norm: Norm, *, steps: int, seed: int) -> tuple[float, float, float, float, float]:
     config = small_encoder(layers=DRIFT_LAYERS, norm=norm)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -52,7 +54,7 @@ def _trained(norm: Norm, *, steps: int, seed: int) -> tuple[float, float, float,
     assert isinstance(block, EncoderBlock)
     seen: list[Tensor] = []
     optimizer = torch.optim.Adam([*network.parameters(), *head.parameters()], RATE)
-    losses = []
+    losses, spreads = [], []
 
     def look() -> None:
         hook = block.ffn.register_forward_pre_hook(lambda _, given: seen.append(given[0].flatten(0, 1).double()))
@@ -62,11 +64,32 @@ def _trained(norm: Norm, *, steps: int, seed: int) -> tuple[float, float, float,
         hook.remove()
 
     look()
-    for ids in texts:
+    for step, ids in enumerate(texts):
         loss = cross_entropy(head(network(ids)).flatten(0, 1), ids.flatten())
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
+        if step % 10 == 0:
+            spreads.append(_spread(network, head, ids))
         optimizer.step()
         losses.append(float(loss.detach()))
         look()
-    return *moves(torch.stack(seen)), losses[0], losses[-1]
+    return *moves(torch.stack(seen)), losses[0], losses[-1], sum(spreads) / len(spreads)
+
+
+@torch.no_grad()
+def _spread(network: Encoder, head: nn.Linear, ids: Tensor) -> float:
+    """The largest less the smallest loss on `ids` over steps of ALONG against the gradient, which stays as it is."""
+    parameters = [parameter for parameter in (*network.parameters(), *head.parameters()) if parameter.grad is not None]
+    before = [parameter.clone() for parameter in parameters]
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    length = float(torch.stack([gradient.norm() for gradient in gradients]).norm())
+    network.eval()  # a BatchNorm's running statistics stay as they are
+    losses = []
+    for along in (0.0, *ALONG):
+        for parameter, value, gradient in zip(parameters, before, gradients, strict=True):
+            parameter.copy_(value - along / max(length, 1e-30) * gradient)
+        losses.append(float(cross_entropy(head(network(ids)).flatten(0, 1), ids.flatten())))
+    for parameter, value in zip(parameters, before, strict=True):
+        parameter.copy_(value)
+    network.train()
+    return max(losses) - min(losses)

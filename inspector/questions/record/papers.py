@@ -28,6 +28,11 @@ BAHDANAU_2015 = _arxiv(
     "Bahdanau, Cho & Bengio 2015", "Neural Machine Translation by Jointly Learning to Align and Translate", "1409.0473"
 )
 BA_2016 = _arxiv("Ba, Kiros & Hinton 2016", "Layer Normalization", "1607.06450")
+BENGIO_1994 = Paper(
+    "Bengio, Simard & Frasconi 1994",
+    "Learning Long-Term Dependencies with Gradient Descent is Difficult",
+    "https://doi.org/10.1109/72.279181",
+)
 BELROSE_2023 = _arxiv(
     "Belrose et al. 2023", "Eliciting Latent Predictions from Transformers with the Tuned Lens", "2303.08112"
 )
@@ -42,7 +47,15 @@ BRUNNER_2020 = _arxiv("Brunner et al. 2020", "On Identifiability in Transformers
 BRITZ_2017 = _arxiv(
     "Britz et al. 2017", "Massive Exploration of Neural Machine Translation Architectures", "1703.03906"
 )
+CHO_2014 = _arxiv(
+    "Cho et al. 2014",
+    "Learning Phrase Representations using RNN Encoder-Decoder for Statistical Machine Translation",
+    "1406.1078",
+)
 CLARK_2019 = _arxiv("Clark et al. 2019", "What Does BERT Look At? An Analysis of BERT's Attention", "1906.04341")
+DAI_2019 = _arxiv(
+    "Dai et al. 2019", "Transformer-XL: Attentive Language Models Beyond a Fixed-Length Context", "1901.02860"
+)
 DAO_2022 = _arxiv(
     "Dao et al. 2022", "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", "2205.14135"
 )
@@ -78,6 +91,9 @@ HAVIV_2022 = _arxiv(
 )
 HENDRYCKS_2016 = _arxiv("Hendrycks & Gimpel 2016", "Gaussian Error Linear Units (GELUs)", "1606.08415")
 HE_2016 = _arxiv("He et al. 2016", "Deep Residual Learning for Image Recognition", "1512.03385")
+HOCHREITER_1997 = Paper(
+    "Hochreiter & Schmidhuber 1997", "Long Short-Term Memory", "https://doi.org/10.1162/neco.1997.9.8.1735"
+)
 IOFFE_2015 = _arxiv(
     "Ioffe & Szegedy 2015",
     "Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate Shift",
@@ -164,6 +180,9 @@ SRIVASTAVA_2014 = Paper(
     "https://jmlr.org/papers/v15/srivastava14a.html",
 )
 SU_2021 = _arxiv("Su et al. 2021", "RoFormer: Enhanced Transformer with Rotary Position Embedding", "2104.09864")
+SUTSKEVER_2014 = _arxiv(
+    "Sutskever, Vinyals & Le 2014", "Sequence to Sequence Learning with Neural Networks", "1409.3215"
+)
 SUN_2024 = _arxiv("Sun et al. 2024", "Massive Activations in Large Language Models", "2402.17762")
 VASWANI_2017 = _arxiv("Vaswani et al. 2017", "Attention Is All You Need", "1706.03762")
 VIG_2019 = _arxiv(
@@ -180,3 +199,4 @@ XIAO_2023 = _arxiv("Xiao et al. 2023", "Efficient Streaming Language Models with
 XIONG_2020 = _arxiv("Xiong et al. 2020", "On Layer Normalization in the Transformer Architecture", "2002.04745")
 ZAHEER_2020 = _arxiv("Zaheer et al. 2020", "Big Bird: Transformers for Longer Sequences", "2007.14062")
 ZHANG_2019 = _arxiv("Zhang & Sennrich 2019", "Root Mean Square Layer Normalization", "1910.07467")
+ZHOU_2018 = _arxiv("Zhou et al. 2018", "Deep Interest Network for Click-Through Rate Prediction", "1706.06978")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 import numpy as np
@@ -11,15 +10,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from inspector.questions.record.both import Both, UnanswerableError
-from inspector.questions.record.checks import above, at_least, at_most, below
+from inspector.questions.record.checks import above, at_least, at_most, below, equal
 from inspector.questions.record.measured import RANDOM, SMALL
-from inspector.questions.record.papers import KITAEV_2020, VASWANI_2017
+from inspector.questions.record.papers import AINSLIE_2023, BAHDANAU_2015, KITAEV_2020, VASWANI_2017
 from inspector.questions.record.picture import Bars, Heatmap
 from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.inside import blocks_of, stream_of
 from inspector.questions.themes.queries import SEES_QUERIES, layers_of, of_each_head
-from inspector.questions.themes.trained import GUESSING, loss_of, losses
+from inspector.questions.themes.trained import GUESSING, Pair, from_seeds, loss_of, losses
 from inspector.scores import of_product, symmetry, theory
 from inspector.trace import AttentionRecord
 from models.training.tiny.experiments import Switches
@@ -190,7 +189,8 @@ WEIGHT_SYMMETRY = Question(
     setting=Both(
         "softmax(QQᵀ/√d_k) beside softmax(QKᵀ/√d_k) of this text, without a mask (a causal mask alone makes A "
         "one-sided), in at most 12 layers.",
-        "该文本的 softmax(QQᵀ/√d_k) 与 softmax(QKᵀ/√d_k)，不加掩码（因果掩码本身就会使 A 只有一侧），最多取 12 层。",
+        "该文本的 softmax(QQᵀ/√d_k) 与 softmax(QKᵀ/√d_k)，不加掩码（因果掩码使 A 成为下三角矩阵，本来就不对称），"
+        "最多取 12 层。",
     ),
     because=Both(
         "The scores are symmetric, and many stop thinking there. The softmax divides each row by a sum of its own: a "
@@ -263,8 +263,9 @@ DIAGONAL = Question(
         "W_Q = W_K 会让每个 token 最关注自己吗？",
     ),
     claim=Both(
-        "If queries are keys, q_i · q_i is the largest score of its row, so the diagonal dominates.",
-        "如果 Q = K，q_i·q_i 是该行最大的分数，因此对角线占主导。",
+        "If queries are keys, q_i · q_i is the largest score of its row, whatever the tokens: each gives itself the "
+        "most, and more than half.",
+        "如果 Q = K，不管是什么 token，q_i·q_i 都是该行最大的分数：每个 token 给自己的权重最大，而且超过一半。",
     ),
     parts=(
         ClaimPart(
@@ -445,16 +446,16 @@ OFF_DIAGONAL = Question(
     },
     setting=Both(
         "Scores q · k / √d_k of 64 random tokens, entries of variance 1, d = 512, d_k = 64 and 512, seed 0, 20 "
-        "draws. It is about weights before training, so no trained model takes part.",
+        "draws. It is about weights before training, so no trained model takes part. The sentence is from an interview "
+        "note; no paper is known for it.",
         "64 个随机 token 的分数 q·k/√d_k，分量方差为 1，d = 512，d_k = 64 和 512，种子 0，抽取 20 次。"
-        "这里问的是训练之前的权重，所以不涉及训练好的模型。",
+        "这里问的是训练之前的权重，所以不涉及训练好的模型。这句话出自面试笔记，没有查到对应的论文。",
     ),
     because=Both(
         "What one matrix raises is the diagonal: a token's score with itself is ‖q‖² / √d_k, about √d_k, far above the "
         "others, and not by accident. Between two tokens the variance is 1 + (d_k + 1) / d times as large: a sixteenth "
         "more in deviation at d_k = d / 8, and √2 times where one head is as wide as the model.",
         "共用矩阵抬高的是对角线：token 与自己的分数是 ‖q‖²/√d_k，约为 √d_k，远高于其他分数，而且不是偶然。"
-        ""
         "对两个不同的 token，分数的方差是原来的 1 + (d_k + 1)/d 倍：d_k = d/8 时标准差只大约十六分之一，"
         "单个头与模型同宽时是 √2 倍。",
     ),
@@ -474,10 +475,11 @@ OFF_DIAGONAL = Question(
 
 _THREE = Both("three matrices", "三个矩阵")
 _LAB = Both(
-    "Training: the Lab's Transformer (2 layers, d = 48, 4 heads) learns to turn 4 digits around, 120 steps, seed 0. "
-    "Guessing costs 2.30 nats.",
-    "训练：用 Lab 的 Transformer（2 层，d = 48，4 个头）学习把 4 个数字倒过来，120 步，种子 0。随机猜测的损失是 2.30 "
-    "nat。",
+    "Training: the Lab's Transformer (2 layers, d = 48, 4 heads) learns to turn 4 digits around, 120 steps, seed 0; "
+    "run "
+    "it whole for six seeds. Guessing costs 2.30 nats.",
+    "训练：用 Lab 的 Transformer（2 层，d = 48，4 个头）学习把 4 个数字逆序输出，120 步，种子 0；完整运行用六个种子。"
+    "随机猜测的损失是 2.30 nat。",
 )
 
 
@@ -511,8 +513,9 @@ SHARING = Question(
     parts=(
         ClaimPart(
             Both(
-                "One matrix can only make products with eigenvalues that are not negative: it is less expressive.",
-                "共用矩阵时乘积的特征值都不为负（半正定），表达能力更弱。",
+                "One matrix can only make products with eigenvalues that are not negative; those of this model have "
+                "others too, so it would be less expressive.",
+                "共用矩阵时乘积的特征值都不为负（半正定）；该模型的乘积也有负的，所以共用后表达能力更弱。",
             ),
             (at_least("tied", 1 - 1e-9), below("own", 0.95)),
         ),
@@ -554,6 +557,19 @@ SHARING = Question(
     papers=(KITAEV_2020,),
     see=PageLink("lab", {**_IN_THE_LAB, "lab_b_shared_query_key": "true"}),
     of=SEES_QUERIES,
+    whole=from_seeds(
+        30,
+        [
+            Pair(
+                "shared",
+                Switches(),
+                Switches(shared_query_key=True),
+                Both("From every seed it learns more slowly than two matrices.", "每个种子下，共用矩阵都学得更慢。"),
+                Both("loss with W_Q = W_K less that with two matrices", "W_Q = W_K 的损失减两个矩阵的损失"),
+            )
+        ],
+        {"shared_least": 0.550, "shared_most": 1.04},
+    ),
 )
 
 
@@ -571,10 +587,19 @@ def _without(subject: Subject) -> Measurement:
             "该文本只有一个 token，没有可以比较的对象，请写长一些。",
         )
     itself, _ = _on_diagonal(_weights(x[None], x[None]))
+    scores = (x @ x.T * x.shape[-1] ** -0.5).numpy()
+    among = scores[~np.eye(len(x), dtype=bool)]
     three, none = loss_of(subject, Switches()), loss_of(subject, Switches(projections=False))
     drawn = subject.cached(("itself", SEED), partial(theory.itself, keys=64, width=512, seed=SEED))
     return Measurement(
-        {"drawn": drawn, "itself": itself, "even": 1 / len(x), "three": three[-1], "none": none[-1]},
+        {
+            "drawn": drawn,
+            "itself": itself,
+            "even": 1 / len(x),
+            "ahead": float(np.diagonal(scores).mean() - among.mean()),
+            "three": three[-1],
+            "none": none[-1],
+        },
         losses(((_THREE, three), (Both("no matrix", "没有矩阵"), none))),
     )
 
@@ -617,6 +642,11 @@ WITHOUT = Question(
         "drawn": Label(Both("weight on itself, random tokens", "给自己的权重，随机 token"), "%", of=RANDOM),
         "itself": Label(Both("weight on itself, this text", "给自己的权重，该文本"), "%"),
         "even": Label(Both("an even share of this text", "该文本平均分配的权重"), "%"),
+        "ahead": Label(
+            Both(
+                "score of a token with itself less that with others, mean", "token 与自己的分数减与其他 token 的，均值"
+            )
+        ),
         "three": Label(Both("loss with the three matrices", "有三个矩阵时的损失"), Both("nats", "nat"), of=SMALL),
         "none": Label(Both("loss without the three matrices", "没有三个矩阵时的损失"), Both("nats", "nat"), of=SMALL),
     },
@@ -627,10 +657,12 @@ WITHOUT = Question(
     ),
     because=Both(
         "x_i · x_i is a squared length, about d for entries of variance 1, while products with others are about √d. "
-        "Divided by √d that is √d against 1, so the softmax picks the token itself. Nothing can be learned about "
-        "what to look for; only the layers around attention learn.",
+        "Divided by √d that is √d against 1, so the softmax picks the token itself. A model whose embeddings are small "
+        "gives even rows instead: a token's score with itself is then hardly ahead of the others. Nothing can be "
+        "learned about what to look for; only the layers around attention learn.",
         "x_i·x_i 是长度的平方，分量方差为 1 时约为 d，与其他 token 的乘积只有约 √d；除以 √d 后是 √d 对 1，softmax "
-        "就选中自己。该找什么无从学习，只有注意力之外的层能学。",
+        "就选中自己。如果模型的嵌入向量很小，与自己的分数就几乎不占优，各行趋于均匀。该找什么无从学习，"
+        "只有注意力之外的层能学。",
     ),
     refuted=Both(
         "A network without projections that stays at guessing, or that learns as well as one with them.",
@@ -640,30 +672,73 @@ WITHOUT = Question(
     papers=(VASWANI_2017,),
     see=PageLink("lab", {**_IN_THE_LAB, "lab_b_projections": "false"}),
     of=SEES_QUERIES,
+    whole=from_seeds(
+        31,
+        [
+            Pair(
+                "none",
+                Switches(),
+                Switches(projections=False),
+                Both("From every seed it learns less without the matrices.", "每个种子下，没有矩阵都学得更差。"),
+                Both("loss without the matrices less that with them", "没有矩阵的损失减有矩阵的损失"),
+            )
+        ],
+        {"none_least": 1.77, "none_most": 2.06},
+    ),
 )
 
 
+# --- 32: what each matrix reads ------------------------------------------------------------------------------------
+
+
+def _overlap(first: Tensor, second: Tensor) -> float:
+    """The share of one subspace that lies in another, of two matrices [D, E]: 1 for the same, E / D by chance.
+
+    ||U^T V||_F^2 / E with orthonormal bases U, V of the columns: the mean squared cosine of the principal angles
+    (Björck & Golub 1973). No change of basis within a head moves it, such as one that leaves all scores as they are.
+    """
+    bases = [torch.linalg.qr(matrix)[0] for matrix in (first, second)]
+    narrower = min(matrix.shape[1] for matrix in bases)
+    return float((bases[0].mT @ bases[1]).square().sum() / narrower)
+
+
 def _roles(subject: Subject) -> Measurement:
-    alike: dict[str, list[float]] = {"qk": [], "kv": [], "qv": []}
-    records = layers_of(subject)
+    shared: dict[str, list[float]] = {"qk": [], "kv": [], "qv": []}
+    records, network = layers_of(subject), subject.loaded.network
+    stream = stream_of(subject)
+    layers = {layer.layer: layer for layer in blocks_of(subject).of(stream)}
     for record in records:
-        heads = len(record.query)
-        q, k, v = record.query.double().cpu(), of_each_head(record.key, heads), of_each_head(record.value, heads)
-        pairs = {"qk": (q, k), "kv": (k, v), "qv": (q, v)} if v.shape == k.shape else {"qk": (q, k)}
-        for name, (first, second) in pairs.items():
-            cosines = torch.nn.functional.cosine_similarity(first, second, dim=-1)
-            alike[name] += cosines.mean(dim=-1).abs().tolist()
-    medians = {name: float(np.median(each)) if each else math.nan for name, each in alike.items()}
+        seen = [layers[record.site.layer].matrix(role) if record.site.layer in layers else None for role in "qkv"]
+        sizes = [(len(tensor), tensor.shape[-1]) for tensor in (record.query, record.key, record.value)]
+        by_head = []
+        for matrix, (heads, size) in zip(seen, sizes, strict=True):
+            weight = None if matrix is None else matrix.weight(network).double().cpu()  # [D, heads E]
+            if weight is None or weight.shape[1] != heads * size:
+                break
+            by_head.append(weight.unflatten(1, (heads, size)).movedim(1, 0))  # [heads, D, E]
+        if len(by_head) < 3:
+            continue
+        for head in range(sizes[0][0]):
+            q, k, v = (each[head * len(each) // sizes[0][0]] for each in by_head)
+            for name, pair in (("qk", (q, k)), ("kv", (k, v)), ("qv", (q, v))):
+                shared[name].append(_overlap(*pair))
+    if not shared["qk"]:
+        raise UnanswerableError(
+            f"The matrices W_Q, W_K and W_V of {subject.loaded.card.id} were not seen one by one.",
+            f"没有分别看到 {subject.loaded.card.id} 的 W_Q、W_K、W_V。",
+        )
+    medians = {name: float(np.median(each)) for name, each in shared.items()}
     record, width = records[0], subject.trace.hidden.shape[-1]
     query, key, value = (len(tensor) * tensor.shape[-1] for tensor in (record.query, record.key, record.value))
-    held = width * (query + key + value)
+    held, chance = width * (query + key + value), record.query.shape[-1] / width
     picture = Bars(
-        (Both("q and k", "q 与 k"), Both("k and v", "k 与 v"), Both("q and v", "q 与 v")),
-        [medians["qk"], medians["kv"], medians["qv"]],
-        Both("|cosine| of the two vectors of a token, median of heads", "同一 token 两个向量的 |余弦|，各头中位数"),
+        (Both("W_Q and W_K", "W_Q 与 W_K"), Both("W_K and W_V", "W_K 与 W_V"), Both("W_Q and W_V", "W_Q 与 W_V")),
+        list(medians.values()),
+        Both("share of a subspace that both read, median of heads", "两者读取的子空间的重合度，各头中位数"),
         parts=("attention", "attention", "attention"),
+        mark=chance,
     )
-    return Measurement({**medians, "held": float(held), "square": float(3 * width**2)}, picture)
+    return Measurement({**medians, "chance": chance, "held": float(held), "square": float(3 * width**2)}, picture)
 
 
 ROLES = Question(
@@ -676,34 +751,57 @@ ROLES = Question(
     parts=(
         ClaimPart(
             Both(
-                "A token's query and key point in unrelated directions.",
-                "同一 token 的查询与键方向无关。",
+                "Asking and matching are apart: of what a head's queries read of a token, its keys read less than "
+                "half.",
+                "提问与匹配分开了：一个头的查询读取 token 的那些方向，键读到的不到一半。",
             ),
             (below("qk", 0.5),),
         ),
         ClaimPart(
-            Both("Its key and value do too.", "键与值的方向也无关。"),
+            Both(
+                "Matching and delivering are apart: of what its keys read, its values read less than half.",
+                "匹配与传递内容也分开了：键读取的方向，值读到的不到一半。",
+            ),
             (below("kv", 0.5),),
         ),
         ClaimPart(
             Both("The three matrices of a layer hold 3 d² parameters.", "一层的三个矩阵共有 3d² 个参数。"),
-            (at_least("held", "square"), at_most("held", "square")),
+            (equal("held", "square"),),
+        ),
+        ClaimPart(
+            Both(
+                "The directions are not unrelated: queries and keys share more than chance gives.",
+                "但各方向并非无关：查询与键的重合度高于随机水平。",
+            ),
+            (above("qk", "chance"),),
+            role="limit",
         ),
     ),
     measure=_roles,
     numbers={
-        "qk": Label(Both("|cosine| of query and key", "查询与键的 |余弦|")),
-        "kv": Label(Both("|cosine| of key and value", "键与值的 |余弦|")),
-        "qv": Label(Both("|cosine| of query and value", "查询与值的 |余弦|")),
+        "qk": Label(
+            Both("subspace that W_Q and W_K share, median of heads", "W_Q 与 W_K 的子空间重合度，各头中位数"), "%"
+        ),
+        "kv": Label(
+            Both("subspace that W_K and W_V share, median of heads", "W_K 与 W_V 的子空间重合度，各头中位数"), "%"
+        ),
+        "qv": Label(
+            Both("subspace that W_Q and W_V share, median of heads", "W_Q 与 W_V 的子空间重合度，各头中位数"), "%"
+        ),
+        "chance": Label(Both("subspace that random matrices share, d_k / d", "随机矩阵的子空间重合度 d_k/d"), "%"),
         "held": Label(
             Both("parameters of W_Q, W_K and W_V in a layer, without biases", "一层中 W_Q、W_K、W_V 的参数量，不含偏置")
         ),
         "square": Label(Both("3 d²", "3d²")),
     },
     setting=Both(
-        "The vectors of the same token in the same head, median of the heads in at most 12 layers. Parameters: the "
-        "width of the model times what the heads' queries, keys and values take together.",
-        "同一 token 在同一个头中的向量，最多取 12 层，对各头取中位数。参数量：模型宽度乘以各头的查询、键、值的总宽度。",
+        "Of each head of at most 12 layers, the d_k directions of a token that each matrix reads. Shared: the mean "
+        "squared cosine of the principal angles, 1 for one matrix in both roles. A cosine of q and k would not do: a "
+        "change of basis that leaves every score as it is changes it. Parameters: the width of the model times what "
+        "the "
+        "heads' queries, keys and values take together.",
+        "最多取 12 层，看每个头的三个矩阵各读取 token 的哪 d_k 个方向。重合度：主角余弦平方的均值，同一个矩阵为 1。"
+        "不能用 q 与 k 的余弦：换一组基，所有分数不变，余弦却会变。参数量：模型宽度乘以各头的查询、键、值的总宽度。",
     ),
     because=Both(
         "What a word looks for, by what it is found, and what it then hands over are three things: a verb looks for "
@@ -712,13 +810,15 @@ ROLES = Question(
         "多个头共用键和值（GQA）时，参数少于 3d²。",
     ),
     refuted=Both(
-        "A trained model whose queries, keys and values of a token point the same way.",
-        "如果训练好的模型中，同一 token 的查询、键、值指向同一方向，判断就会改变。",
+        "A trained model whose heads read the same directions of a token in two of the roles.",
+        "如果训练好的模型中，各头在其中两个角色里读取同样的方向，判断就会改变。",
     ),
-    formula=r"3 d^2 = <square>, \qquad d\,(H d_q + K d_k + K d_v) = <held>",
-    papers=(VASWANI_2017,),
+    formula=r"\frac{\lVert U_Q^\top U_K \rVert_F^2}{d_k} = <qk>, \quad \frac{d_k}{d} = <chance>, \qquad "
+    r"3 d^2 = <square>, \; d\,(H d_q + K d_k + K d_v) = <held>",
+    papers=(VASWANI_2017, AINSLIE_2023),
     see=PageLink("scores", {"section": "Queries and keys"}),
     of=SEES_QUERIES,
+    reads_text=False,
 )
 
 
@@ -792,9 +892,22 @@ KEY_IS_VALUE = Question(
     ),
     formula=r"\frac{\lVert K - V \rVert}{\lVert K \rVert} = <value>, "
     r"\qquad \frac{\lVert K - Q \rVert}{\lVert K \rVert} = <query>",
-    papers=(VASWANI_2017,),
+    papers=(BAHDANAU_2015, VASWANI_2017),
     see=PageLink("scores", {"section": "Queries and keys"}),
     of=SEES_QUERIES,
+    whole=from_seeds(
+        33,
+        [
+            Pair(
+                "shared",
+                Switches(),
+                Switches(shared_key_value=True),
+                Both("From every seed a network with K = V learns worse.", "每个种子下，K = V 的网络都学得更差。"),
+                Both("loss with K = V less that with K and V of their own", "K = V 的损失减 K、V 不同的损失"),
+            )
+        ],
+        {"shared_least": 0.155, "shared_most": 0.829},
+    ),
 )
 
 

@@ -1,4 +1,4 @@
-"""The scale: why scores are divided by the root of d_k. Questions 16 to 25."""
+"""The scale: why scores are divided by the root of d_k. Questions 16, 18, 19, 21 and 23 to 25."""
 
 from __future__ import annotations
 
@@ -30,7 +30,18 @@ from inspector.questions.record.question import (
 )
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.queries import SEES_QUERIES, layers_of, of_each_head
-from inspector.questions.themes.trained import RIGHT, courses_drawn, ends, last_right, loss_of, losses, train_both
+from inspector.questions.themes.trained import (
+    RIGHT,
+    Pair,
+    courses_drawn,
+    ends,
+    from_seeds,
+    joined,
+    last_right,
+    loss_of,
+    losses,
+    train_both,
+)
 from inspector.scores import theory
 from models.training.tiny.experiments import Experiment, Switches
 
@@ -473,7 +484,8 @@ EXPLOSION = Question(
         "still compete keep their spikes. A step sums over rows, so the mean is nearer to what an optimiser sees. The "
         "paper names the other side, extremely small gradients.",
         "不缩放时，对查询的梯度多一个因子 √d_k，但 softmax 饱和又把它抵消：d_k 越大，多数行被抵消得越多，直到几乎为零；"
-        "少数仍有两个键竞争的行则保持很大的梯度。一步更新对各行求和，所以均值更接近优化器看到的。原论文说的是另一面：梯度极小。",
+        "少数仍有两个键竞争的行则保持很大的梯度。一步更新对各行求和，所以均值更接近优化器看到的。原论文说的是另一面："
+        "梯度极小。",
     ),
     refuted=Both(
         "A mean gradient without the scale that goes on growing with √d_k, or seeds in which it is not larger at "
@@ -488,7 +500,7 @@ EXPLOSION = Question(
 )
 
 
-# --- 21 to 24: examples and formulas -------------------------------------------------------------------------------
+# --- 21, 23, 24: examples and formulas -------------------------------------------------------------------------------
 
 
 def _example(subject: Subject) -> Measurement:
@@ -519,21 +531,37 @@ def _example(subject: Subject) -> Measurement:
             "drawn": few.drawn_largest,
             "jacobian": few.jacobian,
             "even": few.uniform_jacobian,
+            **_deviations(),
         },
         picture,
     )
+
+
+def _deviations() -> dict[str, float]:
+    """The deviation of 65,536 products of d_k = 100, and how far 10 and the farthest lie out, in deviations."""
+    generator = np.random.default_rng(0)
+    dots = np.einsum("ne,ne->n", *generator.standard_normal((2, 2**16, 100)))
+    deviation = float(dots.std())
+    return {
+        "deviation": deviation,
+        "of_ten": 10 / deviation,
+        "farthest": float(np.abs(dots).max() / deviation),
+        "chance": theory.outside(10),
+    }
 
 
 EXAMPLE = Question(
     21,
     reads_text=False,
     asked=Both(
-        "At d_k = 64, does one key take 0.98 of the weight without the scale?",
-        "d_k = 64 且不缩放时，一个键会占去 0.98 的权重吗？",
+        "Do the notes' two sums come out: 0.98 of the weight at d_k = 64, and ± 10 deviations at d_k = 100?",
+        "笔记里的两个算式对吗：d_k = 64 时一个键占 0.98 的权重，d_k = 100 时点积达到 ±10 个标准差？",
     ),
     claim=Both(
-        "With d_k = 64 a score of 8 gives e⁸ / (e⁸ + 63) = 0.98: the softmax is one-hot, and its gradient is about 0.",
-        "d_k = 64 时，分数为 8 的那一项是 e⁸/(e⁸ + 63) = 0.98：softmax 接近 one-hot，梯度接近 0。",
+        "With d_k = 64 a score of 8 gives e⁸ / (e⁸ + 63) = 0.98: the softmax is one-hot, and its gradient is about 0. "
+        "With d_k = 100 the standard deviation is 10, so q · k may reach ± 10 standard deviations.",
+        "d_k = 64 时，分数为 8 的那一项是 e⁸/(e⁸ + 63) = 0.98：softmax 接近 one-hot，梯度接近 0。"
+        "d_k = 100 时标准差为 10，所以点积可能达到 ±10 个标准差。",
     ),
     parts=(
         ClaimPart(Both("e⁸ / (e⁸ + 63) is 0.98.", "e⁸/(e⁸ + 63) 等于 0.98。"), (around("weight", 0.98, within=0.005),)),
@@ -555,6 +583,17 @@ EXAMPLE = Question(
             ),
             (below("jacobian", "even"),),
         ),
+        ClaimPart(
+            Both(
+                "At d_k = 100 a product of 10 is ten standard deviations from 0.",
+                "d_k = 100 时，点积等于 10 就是偏离 0 十个标准差。",
+            ),
+            (near("of_ten", 10, within=0.1),),
+        ),
+        ClaimPart(
+            Both("Among 65,536 products one is ten deviations away.", "65536 个点积中，有偏离十个标准差的。"),
+            (at_least("farthest", 10),),
+        ),
     ),
     measure=_example,
     numbers={
@@ -563,102 +602,34 @@ EXAMPLE = Question(
         "drawn": Label(Both("largest weight, 64 scores drawn from N(0, 64)", "最大权重，64 个分数取自 N(0, 64)")),
         "jacobian": Label(Both("‖J‖ of the row with 0.98", "最大权重为 0.98 的一行的 ‖J‖")),
         "even": Label(Both("‖J‖ of an even row, p = 1/64", "均匀一行的 ‖J‖，p = 1/64")),
-    },
-    setting=Both(
-        "The formula itself, and 4,096 rows of random scores, seed 0. No loaded model takes part.",
-        "直接计算公式，并随机抽取 4096 行分数，种子 0。不涉及加载的模型。",
-    ),
-    because=Both(
-        "The example counts d_k − 1 competitors, but the softmax runs over the n keys, not over the d_k numbers of a "
-        "vector; with n = 64 both happen to be 63. And it sets the other scores to 0, though by the same argument they "
-        "spread by 8.",
-        "例子里的竞争者有 d_k − 1 个，但 softmax 是对 n 个键做的，不是对向量的 d_k 个分量做的；只有 n = 64 "
-        "时两者碰巧都是 63。而且它让其他分数都是 0，可按同样的推理，它们的标准差是 8。",
-    ),
-    refuted=Both(
-        "A weight that depends on d_k alone and not on the number of keys.",
-        "如果这个权重只与 d_k 有关，而与键的个数无关，判断就会改变。",
-    ),
-    formula=r"\frac{e^8}{e^8 + n - 1}: \quad <weight> \; (n = 64), \quad <more_keys> \; (n = 512), \qquad"
-    r" \lVert J \rVert = <jacobian> \; (p = 1/64:\; <even>)",
-    papers=(),
-    see=PageLink("scores", {"section": "Theory"}),
-)
-
-
-def _sigmas(subject: Subject) -> Measurement:
-    generator = np.random.default_rng(0)
-    dots = np.einsum("ne,ne->n", *generator.standard_normal((2, 2**16, 100)))
-    deviation = float(dots.std())
-    counts, edges = np.histogram(dots, bins=60, density=True)
-    middle = (edges[1:] + edges[:-1]) / 2
-    picture = Lines(
-        (
-            Series(Both("65,536 products", "65536 个点积"), middle.tolist(), counts.tolist()),
-            Series(
-                Both("N(0, 100)", "N(0, 100)"),
-                middle.tolist(),
-                (np.exp(-(middle**2) / 200) / math.sqrt(200 * math.pi)).tolist(),
-                part="ffn",
-                dashed=True,
-            ),
-        ),
-        x_title=Both("q · k at d_k = 100", "q·k，d_k = 100"),
-        y_title=Both("density", "密度"),
-        mark_x=10.0,
-    )
-    return Measurement(
-        {
-            "deviation": deviation,
-            "of_ten": 10 / deviation,
-            "farthest": float(np.abs(dots).max() / deviation),
-            "chance": theory.outside(10),
-        },
-        picture,
-    )
-
-
-SIGMAS = Question(
-    22,
-    reads_text=False,
-    asked=Both(
-        "At d_k = 100, do products reach ± 10 standard deviations?", "d_k = 100 时，点积会达到 ±10 个标准差吗？"
-    ),
-    claim=Both(
-        "With d_k = 100 the standard deviation is 10, so q · k may reach ± 10 standard deviations.",
-        "d_k = 100 时标准差为 10，所以点积可能达到 ±10 个标准差。",
-    ),
-    parts=(
-        ClaimPart(
-            Both("A product of 10 is ten standard deviations from 0.", "点积等于 10，就是偏离 0 十个标准差。"),
-            (near("of_ten", 10, within=0.1),),
-        ),
-        ClaimPart(
-            Both("Among 65,536 products one is ten deviations away.", "65536 个点积中，有偏离十个标准差的。"),
-            (at_least("farthest", 10),),
-        ),
-    ),
-    measure=_sigmas,
-    numbers={
-        "deviation": Label(Both("standard deviation of q · k", "q·k 的标准差")),
+        "deviation": Label(Both("standard deviation of q · k, d_k = 100", "q·k 的标准差，d_k = 100")),
         "of_ten": Label(Both("a product of 10, in deviations", "点积 10，以标准差计")),
         "farthest": Label(Both("farthest of 65,536 products, in deviations", "65536 个点积中最远的，以标准差计")),
         "chance": Label(Both("probability of ten deviations, normal", "正态分布下偏离十个标准差的概率")),
     },
     setting=Both(
-        "65,536 products of standard normal vectors with 100 entries, seed 0. No loaded model takes part.",
-        "65536 对有 100 个分量的标准正态向量的点积，种子 0。不涉及加载的模型。",
+        "The formula itself, and 4,096 rows of random scores; 65,536 products of standard normal vectors with 100 "
+        "entries; seed 0. No loaded model takes part. Both sums are from interview notes; no paper has them.",
+        "直接计算公式，并随机抽取 4096 行分数；65536 对有 100 个分量的标准正态向量的点积；种子 0。不涉及加载的模型。"
+        "两个算式都出自面试笔记，论文中没有。",
     ),
     because=Both(
-        "Value and unit are mixed up: the deviation is √100 = 10, so ± 10 is one deviation, which a third of all "
-        "products exceed.",
-        "数值与单位混淆了：标准差是 √100 = 10，±10 只是一个标准差，大约三分之一的点积都会超过。",
+        "The example counts d_k − 1 competitors, but the softmax runs over the n keys, not over the d_k numbers of a "
+        "vector; with n = 64 both happen to be 63. And it sets the other scores to 0, though by the same argument they "
+        "spread by 8. The second sum mixes up value and unit: the deviation is √100 = 10, so ± 10 is one deviation, "
+        "which a third of all products exceed.",
+        "例子里的竞争者有 d_k − 1 个，但 softmax 是对 n 个键做的，不是对向量的 d_k 个分量做的；只有 n = 64 "
+        "时两者碰巧都是 63。而且它让其他分数都是 0，可按同样的推理，它们的标准差是 8。第二个算式混淆了数值与单位："
+        "标准差是 √100 = 10，±10 只是一个标准差，大约三分之一的点积都会超过。",
     ),
     refuted=Both(
-        "A product of 10 that lies ten deviations out, or a sample with one that far.",
-        "如果点积 10 偏离十个标准差，或者样本中有偏离那么远的点积，判断就会改变。",
+        "A weight that depends on d_k alone and not on the number of keys, or a product of 10 that lies ten deviations "
+        "out at d_k = 100.",
+        "如果这个权重只与 d_k 有关，而与键的个数无关，或者 d_k = 100 时点积 10 偏离十个标准差，判断就会改变。",
     ),
-    formula=r"\sigma = \sqrt{d_k} = <deviation>, \qquad \frac{10}{\sigma} = <of_ten>, \qquad P(|z| \geq 10) = <chance>",
+    formula=r"\frac{e^8}{e^8 + n - 1}: \quad <weight> \; (n = 64), \quad <more_keys> \; (n = 512), \qquad"
+    r" \lVert J \rVert = <jacobian> \; (p = 1/64:\; <even>), \qquad \sigma = \sqrt{100}: \; <deviation>, \;"
+    r" \frac{10}{\sigma} = <of_ten>, \; P(|z| \geq 10) = <chance>",
     papers=(),
     see=PageLink("scores", {"section": "Theory"}),
 )
@@ -958,9 +929,9 @@ LEARNED = Question(
     },
     setting=Both(
         "Training: the Lab's Transformer (2 layers, d = 48, 1 head or 8) learns to turn 4 digits around, 120 steps, "
-        "seed 0. One seed can mislead: run it whole for two. Spread: q · k times the scale on this text.",
-        "训练：用 Lab 的 Transformer（2 层，d = 48，1 个头或 8 个头）学习把 4 个数字倒过来，120 步，种子 0。"
-        "一个种子可能是偶然：完整运行用两个种子。离散程度：该文本上 q·k 乘以缩放因子。",
+        "seed 0. One seed can mislead: run it whole for six. Spread: q · k times the scale on this text.",
+        "训练：用 Lab 的 Transformer（2 层，d = 48，1 个头或 8 个头）学习把 4 个数字逆序输出，120 步，种子 0。"
+        "一个种子可能是偶然：完整运行用六个种子。离散程度：该文本上 q·k 乘以缩放因子。",
     ),
     because=Both(
         "The paper reports no experiment without the scale: it cites Britz et al., who compare score functions. The "
@@ -985,26 +956,54 @@ LEARNED = Question(
         },
     ),
     of=SEES_QUERIES,
-    whole=LongExperiment(
-        run=_sorted,
-        about=Both(
-            "The Lab's Transformer with one head learns to sort digits, with the scale (A) and without (B), two seeds.",
-            "Lab 的单头 Transformer 学习给数字排序，有缩放（A）与无缩放（B），各两个种子。",
-        ),
-        parts=(
-            ClaimPart(Both("With the scale it learns better.", "缩放时学得更好。"), (above("a", "b", times=1.05),)),
-        ),
-        numbers={
-            "a": Label(Both("texts without a mistake at the end, with the scale", "训练结束时的全对率，有缩放"), "%"),
-            "b": Label(
-                Both("texts without a mistake at the end, without the scale", "训练结束时的全对率，无缩放"), "%"
+    whole=joined(
+        LongExperiment(
+            run=_sorted,
+            about=Both(
+                "The Lab's Transformer with one head learns to sort digits, with the scale (A) and without (B), two "
+                "seeds.",
+                "Lab 的单头 Transformer 学习给数字排序，有缩放（A）与无缩放（B），各两个种子。",
             ),
-        },
-        stored=StoredRun(
-            {"a": 0.961, "b": 0.439},
-            command="python -m inspector.questions --only 25 --whole",
-            seeds="0, 1",
-            date="2026-11-23",
+            parts=(
+                ClaimPart(Both("With the scale it learns better.", "缩放时学得更好。"), (above("a", "b", times=1.05),)),
+            ),
+            numbers={
+                "a": Label(
+                    Both("texts without a mistake at the end, with the scale", "训练结束时的全对率，有缩放"), "%"
+                ),
+                "b": Label(
+                    Both("texts without a mistake at the end, without the scale", "训练结束时的全对率，无缩放"), "%"
+                ),
+            },
+            stored=StoredRun(
+                {"a": 0.961, "b": 0.439},
+                command="python -m inspector.questions --only 25 --whole",
+                seeds="0, 1",
+                date="2026-11-23",
+            ),
+        ),
+        from_seeds(
+            25,
+            [
+                Pair(
+                    "wide",
+                    Switches(heads=1),
+                    Switches(heads=1, scale="none"),
+                    Both(
+                        "With d_k = 48 it learns faster with the scale, from every seed.",
+                        "d_k = 48 时，每个种子下有缩放都学得更快。",
+                    ),
+                    Both("loss without the scale less that with it, d_k = 48", "无缩放的损失减有缩放的损失，d_k = 48"),
+                ),
+                Pair(
+                    "narrow",
+                    Switches(heads=8),
+                    Switches(heads=8, scale="none"),
+                    Both("With d_k = 6 it does too.", "d_k = 6 时也是这样。"),
+                    Both("loss without the scale less that with it, d_k = 6", "无缩放的损失减有缩放的损失，d_k = 6"),
+                ),
+            ],
+            {"wide_least": 0.719, "wide_most": 1.54, "narrow_least": -0.178, "narrow_most": -0.045},
         ),
     ),
 )
@@ -1018,7 +1017,6 @@ THEME = Theme(
         SATURATION,
         EXPLOSION,
         EXAMPLE,
-        SIGMAS,
         NORMAL,
         JACOBIAN,
         LEARNED,

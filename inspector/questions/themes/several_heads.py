@@ -1,13 +1,15 @@
-"""Several heads: their purpose and their costs. Questions 41 to 50."""
+"""Several heads: their purpose and their costs. Questions 41 to 45 and 47 to 50."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch.utils.flop_counter import FlopCounterMode
 
 from inspector import block, compare, costs, head_distances, heads, interventions
 from inspector.costs import clock
@@ -39,12 +41,23 @@ from inspector.questions.record.question import (
 )
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.queries import SEES_QUERIES, layers_of, of_each_head
-from inspector.questions.themes.trained import courses_drawn, ends, last_loss, loss_of, train_both
+from inspector.questions.themes.together import sentences
+from inspector.questions.themes.trained import (
+    Pair,
+    courses_drawn,
+    ends,
+    from_seeds,
+    joined,
+    last_loss,
+    loss_of,
+    train_both,
+)
 from inspector.scores import of_product
 from inspector.trace import recompute
 from models.attention.dropping import ModelHead
 from models.training.tiny.experiments import Experiment, Switches
 from models.transformer.config import TransformerConfig
+from models.transformer.multi_head import MultiHeadAttention
 
 Floats = NDArray[np.float64]
 
@@ -329,7 +342,13 @@ def _ensemble(subject: Subject) -> Measurement:
         quantity=Both("cosine of what two heads write", "两个头写入内容的余弦"),
         diverging=True,
     )
-    numbers = {"alike": alike, "one": alone, "layer": layer, "several": several[-1], "single": single[-1]}
+    numbers = {
+        "alike": alike,
+        "one": alone,
+        "layer": layer,
+        "several": several[-1],
+        "single": single[-1],
+    }
     return Measurement(numbers, picture)
 
 
@@ -397,7 +416,7 @@ ENSEMBLE = Question(
         "head (at most 15 are tried), and without all. Training: the Lab's Transformer (2 layers, d = 48) turns 4 "
         "digits around, 120 steps, seed 0.",
         "取能看到 W_O 的中间一层：每个头在该文本上的 head_i W_O^i，以及去掉一个头（最多试 15 个）和去掉全部头时的结果。"
-        "训练：用 Lab 的 Transformer（2 层，d = 48）把 4 个数字倒过来，120 步，种子 0。",
+        "训练：用 Lab 的 Transformer（2 层，d = 48）把 4 个数字逆序输出，120 步，种子 0。",
     ),
     because=Both(
         "An ensemble averages estimates that were made apart. Heads are trained together, on one loss, and their "
@@ -415,39 +434,62 @@ ENSEMBLE = Question(
     papers=(VASWANI_2017, MICHEL_2019),
     see=PageLink("lab", {"lab_seeds": "3", "lab_b_positions": "sinusoidal", "lab_b_heads": "1"}),
     of=SEES_QUERIES,
-    whole=LongExperiment(
-        run=_several_and_one,
-        about=Both(
-            "The Lab's Transformer (2 layers, d = 48) learns to turn 8 digits around, 300 steps, with 4 heads and "
-            "with 1, from 3 seeds each; about 15 seconds on one core.",
-            "用 Lab 的 Transformer（2 层，d = 48）学习把 8 个数字倒过来，300 步，4 个头和 1 个头各用 3 个种子；单核约 "
-            "15 秒。",
+    whole=joined(
+        LongExperiment(
+            run=_several_and_one,
+            about=Both(
+                "The Lab's Transformer (2 layers, d = 48) learns to turn 8 digits around, 300 steps, with 4 heads and "
+                "with 1, from 3 seeds each; about 15 seconds on one core.",
+                "用 Lab 的 Transformer（2 层，d = 48）学习把 8 个数字倒过来，300 步，4 个头和 1 个头各用 3 个种子；"
+                "单核约 "
+                "15 秒。",
+            ),
+            parts=(
+                ClaimPart(
+                    Both("Several heads end at a lower loss than one.", "多头最终的损失低于单头。"),
+                    (below("several", "single"),),
+                ),
+                ClaimPart(
+                    Both("With several heads the seeds end closer together.", "多头时，不同种子的结果更接近。"),
+                    (below("several_spread", "single_spread"),),
+                ),
+            ),
+            numbers={
+                "several": Label(
+                    Both("loss with 4 heads, mean of seeds", "4 个头的损失，各种子均值"), Both("nats", "nat")
+                ),
+                "single": Label(
+                    Both("loss with 1 head, mean of seeds", "1 个头的损失，各种子均值"), Both("nats", "nat")
+                ),
+                "several_spread": Label(
+                    Both("largest less smallest loss, 4 heads", "最大与最小损失之差，4 个头"), Both("nats", "nat")
+                ),
+                "single_spread": Label(
+                    Both("largest less smallest loss, 1 head", "最大与最小损失之差，1 个头"), Both("nats", "nat")
+                ),
+            },
+            stored=StoredRun(
+                {"several": 0.00625, "single": 0.00621, "several_spread": 0.00088, "single_spread": 0.00078},
+                command="python -m inspector.questions --only 43 --whole",
+                seeds="0, 1, 2",
+                date="2026-11-23",
+            ),
         ),
-        parts=(
-            ClaimPart(
-                Both("Several heads end at a lower loss than one.", "多头最终的损失低于单头。"),
-                (below("several", "single"),),
-            ),
-            ClaimPart(
-                Both("With several heads the seeds end closer together.", "多头时，不同种子的结果更接近。"),
-                (below("several_spread", "single_spread"),),
-            ),
-        ),
-        numbers={
-            "several": Label(Both("loss with 4 heads, mean of seeds", "4 个头的损失，各种子均值"), Both("nats", "nat")),
-            "single": Label(Both("loss with 1 head, mean of seeds", "1 个头的损失，各种子均值"), Both("nats", "nat")),
-            "several_spread": Label(
-                Both("largest less smallest loss, 4 heads", "最大与最小损失之差，4 个头"), Both("nats", "nat")
-            ),
-            "single_spread": Label(
-                Both("largest less smallest loss, 1 head", "最大与最小损失之差，1 个头"), Both("nats", "nat")
-            ),
-        },
-        stored=StoredRun(
-            {"several": 0.00625, "single": 0.00621, "several_spread": 0.00088, "single_spread": 0.00078},
-            command="python -m inspector.questions --only 43 --whole",
-            seeds="0, 1, 2",
-            date="2026-11-23",
+        from_seeds(
+            43,
+            [
+                Pair(
+                    "early",
+                    Switches(),
+                    Switches(heads=1),
+                    Both(
+                        "After 120 steps several heads are ahead, from every seed.",
+                        "训练 120 步时，每个种子下都是多头领先。",
+                    ),
+                    Both("loss with 1 head less that with 4, 120 steps", "120 步时 1 个头的损失减 4 个头的损失"),
+                )
+            ],
+            {"early_least": -0.204, "early_most": -0.006},
         ),
     ),
 )
@@ -563,9 +605,21 @@ WIDTHS = Question(
 _D, _N = 512, 128  # of the paper's base model, and of the texts for which its costs are counted
 
 
+def _run_products(heads: int) -> int:
+    """Count the FLOPs of the matrix products that a layer's attention really runs on N tokens of width D."""
+    with torch.random.fork_rng(devices=[]):
+        attention = MultiHeadAttention(_D, heads, bias=False)
+    with torch.inference_mode(), FlopCounterMode(display=False) as counted:
+        attention(torch.zeros(1, _N, _D))
+    return counted.get_total_flops()
+
+
 def _same_cost(subject: Subject) -> Measurement:
-    single, eight, many = (_cost(width=_D, count=h, each=_D // h, tokens=_N) for h in (1, 8, 64))
+    single, eight = (_cost(width=_D, count=h, each=_D // h, tokens=_N) for h in (1, 8))
     full = _cost(width=_D, count=8, each=_D, tokens=_N)
+    longer = _cost(width=_D, count=1, each=_D, tokens=2 * _N)
+    wider = _cost(width=2 * _D, count=1, each=2 * _D, tokens=_N)
+    run = subject.cached("attention counted", lambda: [_run_products(heads) for heads in (1, 8, 64)])
     picture = Bars(
         (
             Both("1 head of 512", "1 个头，宽 512"),
@@ -573,17 +627,21 @@ def _same_cost(subject: Subject) -> Measurement:
             Both("64 heads of 8", "64 个头，宽 8"),
             Both("8 heads of 512", "8 个头，宽 512"),
         ),
-        [float(cost.products) for cost in (single, eight, many, full)],
+        [*(float(flops) for flops in run), float(full.products)],
         Both("FLOPs of attention's matrix products", "注意力矩阵乘法的 FLOPs"),
         parts=("attention",) * 4,
     )
     return Measurement(
         {
-            "one": float(single.products),
-            "eight": float(eight.products),
-            "many": float(many.products),
+            "one": float(run[0]),
+            "eight": float(run[1]),
+            "many": float(run[2]),
             "full": float(full.products),
             "parameters": float(eight.parameters),
+            "formula": float(eight.products),
+            "by_width": math.log2(wider.core / single.core),
+            "by_length": math.log2(longer.core / single.core),
+            "matrices": float(eight.matrices),
         },
         picture,
     )
@@ -592,10 +650,12 @@ def _same_cost(subject: Subject) -> Measurement:
 SAME_COST = Question(
     45,
     reads_text=False,
-    asked=Both("Why are heads made narrower?", "多头为什么要降维？"),
+    asked=Both("Why are heads made narrower, and what do they cost then?", "多头为什么要降维？降维之后复杂度是多少？"),
     claim=Both(
-        "To keep the cost: h heads of width d / h cost what one head of width d costs.",
-        "为了不增加计算量：h 个宽度为 d/h 的头，开销与一个宽度为 d 的头相同。",
+        "To keep the cost: h heads of width d / h cost what one head of width d costs. Attention is O(d²), h heads are "
+        "O(h d²), and two matrices that reduce d to d' = d / h leave O(h d'²).",
+        "为了不增加计算量：h 个宽度为 d/h 的头，开销与一个宽度为 d 的头相同。注意力的复杂度是 O(d²)，h 个头是 O(h d²)；"
+        "用两个矩阵把 d 降到 d' = d/h 之后是 O(h d'²)。",
     ),
     parts=(
         ClaimPart(
@@ -607,119 +667,56 @@ SAME_COST = Question(
             Both("8 heads of full width would cost 8 times as much.", "8 个不降维的头，开销是 8 倍。"),
             (near("full", "one", times=8, within=1e-9),),
         ),
-    ),
-    measure=_same_cost,
-    numbers={
-        "one": Label(Both("attention with 1 head", "1 个头的注意力"), "FLOPs"),
-        "eight": Label(Both("attention with 8 heads", "8 个头的注意力"), "FLOPs"),
-        "many": Label(Both("attention with 64 heads", "64 个头的注意力"), "FLOPs"),
-        "full": Label(Both("attention with 8 heads of full width", "8 个全宽的头的注意力"), "FLOPs"),
-        "parameters": Label(Both("parameters of 8 heads", "8 个头的参数量")),
-    },
-    setting=Both(
-        "One layer with the paper's d = 512, n = 128 tokens, no biases. Counted by formulas that equal PyTorch's FLOP "
-        "counter; no trained model takes part, for weights do not change a count.",
-        "原论文 d = 512 的一层，n = 128 个 token，不含偏置。公式计数，与 PyTorch 的 FLOP 计数器一致；权重不影响计数，"
-        "所以不涉及训练好的模型。",
-    ),
-    because=Both(
-        "All h heads together have h · d/h = d columns, so the projections stay d × d, and h maps of n² scores of d/h "
-        "products each make n² d.",
-        "h 个头合起来有 h·d/h = d 列，所以投影仍是 d×d；h 张 n² 的分数图，每个分数 d/h 次乘法，总共还是 n²d。",
-    ),
-    refuted=Both(
-        "A count of multiplications that grows with h while h · d_k stays d.",
-        "如果在 h·d_k = d 不变时乘法次数随 h 增长，判断就会改变。",
-    ),
-    formula=r"8 n d^2 + 4 n^2 d = <eight>, \qquad h = 8, d_k = d: \; <full>",
-    papers=(VASWANI_2017,),
-    see=PageLink("costs", {"section": "Heads"}),
-)
-
-
-def _orders(subject: Subject) -> Measurement:
-    base = _cost(width=_D, count=1, each=_D, tokens=_N)
-    longer = _cost(width=_D, count=1, each=_D, tokens=2 * _N)
-    wider = _cost(width=2 * _D, count=1, each=2 * _D, tokens=_N)
-    reduced = _cost(width=_D, count=8, each=_D // 8, tokens=_N)
-    lengths = [32 * 2**power for power in range(8)]
-    each = [_cost(width=_D, count=1, each=_D, tokens=tokens) for tokens in lengths]
-    picture = Lines(
-        (
-            Series(Both("scores and mix", "分数与加权求和"), lengths, [float(cost.core) for cost in each]),
-            Series(
-                Both("projections", "投影"),
-                lengths,
-                [float(cost.products - cost.core) for cost in each],
-                dashed=True,
+        ClaimPart(
+            Both(
+                "It is O(d²) whatever the length: scores and mix grow with the square of d, and not with n.",
+                "与长度无关，是 O(d²)：分数与加权求和随 d 的平方增长，不随 n 增长。",
             ),
-        ),
-        x_title=Both("n, tokens", "n，token 数"),
-        y_title=Both("FLOPs", "FLOPs"),
-        log_x=True,
-        log_y=True,
-    )
-    return Measurement(
-        {
-            "by_width": math.log2(wider.core / base.core),
-            "by_length": math.log2(longer.core / base.core),
-            "reduced": reduced.products / base.products,
-            "matrices": float(reduced.matrices),
-        },
-        picture,
-    )
-
-
-ORDERS = Question(
-    46,
-    reads_text=False,
-    asked=Both(
-        "Is it O(d²) for one head, O(h d²) for h, and O(h d'²) after the reduction?",
-        "单头是 O(d²)、h 个头是 O(h d²)、降维后是 O(h d'²) 吗？",
-    ),
-    claim=Both(
-        "Scaled dot-product attention costs O(d²), h heads O(h d²); two matrices reduce d to d' = d / h, which leaves "
-        "O(h d'²).",
-        "缩放点积注意力的复杂度是 O(d²)，h 个头是 O(h d²)；用两个矩阵把 d 降到 d' = d/h 之后是 O(h d'²)。",
-    ),
-    parts=(
-        ClaimPart(
-            Both("Scores and mix grow with the square of d.", "分数与加权求和的开销随 d 的平方增长。"),
-            (near("by_width", 2, within=0.1),),
+            (near("by_width", 2, within=0.1), below("by_length", 0.1)),
         ),
         ClaimPart(
-            Both("They do not depend on the length n.", "它们与长度 n 无关。"),
-            (below("by_length", 0.1),),
-        ),
-        ClaimPart(
-            Both("After the reduction h heads cost less than half of one.", "降维后，h 个头的开销不到一个头的一半。"),
-            (below("reduced", 0.5),),
+            Both(
+                "O(h d'²): after the reduction 8 heads cost less than half of one.",
+                "O(h d'²)：降维后，8 个头的开销不到一个头的一半。",
+            ),
+            (below("eight", "one", times=0.5),),
         ),
         ClaimPart(Both("The reduction takes two matrices.", "降维用两个矩阵。"), (equal("matrices", 2),)),
     ),
-    measure=_orders,
+    measure=_same_cost,
     numbers={
+        "one": Label(Both("attention with 1 head, run and counted", "1 个头的注意力，运行计数"), "FLOPs"),
+        "eight": Label(Both("attention with 8 heads, run and counted", "8 个头的注意力，运行计数"), "FLOPs"),
+        "many": Label(Both("attention with 64 heads, run and counted", "64 个头的注意力，运行计数"), "FLOPs"),
+        "full": Label(Both("attention with 8 heads of full width", "8 个全宽的头的注意力"), "FLOPs"),
+        "parameters": Label(Both("parameters of 8 heads", "8 个头的参数量")),
+        "formula": Label(Both("8 n d² + 4 n² d", "8nd² + 4n²d"), "FLOPs"),
         "by_width": Label(Both("power of d in scores and mix", "分数与加权求和中 d 的次数")),
         "by_length": Label(Both("power of n in scores and mix", "分数与加权求和中 n 的次数")),
-        "reduced": Label(Both("FLOPs of 8 narrow heads / of 1 full head", "8 个降维的头与 1 个全宽头的 FLOPs 之比")),
         "matrices": Label(Both("matrices of a layer's attention", "一层注意力的矩阵个数")),
     },
     setting=Both(
-        "One layer with d = 512 and n = 128, then with d or n doubled; h = 8. Counted by formulas, without biases; no "
-        "trained model takes part.",
-        "d = 512、n = 128 的一层，再分别把 d 或 n 加倍；h = 8。公式计数，不含偏置；不涉及训练好的模型。",
+        "One layer with the paper's d = 512, n = 128 tokens, no biases, run with 1, 8 and 64 heads while PyTorch's "
+        "FLOP "
+        "counter counts; then d or n doubled, by formulas. No trained model takes part, for weights do not change a "
+        "count. The orders of h are from an interview note.",
+        "原论文 d = 512 的一层，n = 128 个 token，不含偏置，分别用 1、8、64 个头运行，由 PyTorch 的 FLOP 计数器计数；"
+        "再用公式把 d 或 n 加倍。权重不影响计数，所以不涉及训练好的模型。含 h 的几个复杂度出自面试笔记。",
     ),
     because=Both(
-        "The formulas count one token's d × d projection and forget that every token meets every other. All in all it "
-        "is 8 n d² + 4 n² d, with W_Q, W_K, W_V and W_O, and that for any h with h d' = d.",
-        "这些式子只数了一个 token 的 d×d 投影，忘了每个 token 要与所有 token 相乘。总量是 8nd² + 4n²d，含 W_Q、W_K、"
-        "W_V、W_O 四个矩阵，只要 h d' = d 就与 h 无关。",
+        "All h heads together have h · d/h = d columns, so the projections stay d × d, and h maps of n² scores of d/h "
+        "products each make n² d. The note's orders count one token's projection and forget that every token meets "
+        "every other: all in all it is 8 n d² + 4 n² d, with W_Q, W_K, W_V and W_O, and that for any h with h d' = d.",
+        "h 个头合起来有 h·d/h = d 列，所以投影仍是 d×d；h 张 n² 的分数图，每个分数 d/h 次乘法，总共还是 n²d。"
+        "笔记里的式子只算了单个 token 的投影，漏掉了 token 两两计算的 n² 项：总量是 8nd² + 4n²d，含 W_Q、W_K、W_V、W_O "
+        "四个矩阵，只要 h d' = d 就与 h 无关。",
     ),
     refuted=Both(
-        "A count of scores and mix that does not change with n, or that grows with d².",
-        "如果分数与加权求和的乘法次数不随 n 变化，或者随 d² 增长，判断就会改变。",
+        "A run whose multiplications grow with h while h · d_k stays d, or scores and mix that do not change with n.",
+        "如果在 h·d_k = d 不变时乘法次数随 h 增长，或者分数与加权求和不随 n 变化，判断就会改变。",
     ),
-    formula=r"4 n^{a} d^{b}: \quad a = <by_length>, \; b = <by_width>",
+    formula=r"8 n d^2 + 4 n^2 d = <formula>, \qquad h = 8, d_k = d: \; <full>, \qquad "
+    r"4 n^{a} d^{b}: \; a = <by_length>, \; b = <by_width>",
     papers=(VASWANI_2017,),
     see=PageLink("costs", {"section": "Heads"}),
 )
@@ -800,14 +797,14 @@ AS_COSTLY = Question(
         "text has; beside it one head as wide as all together. Counted, without biases; 5 FLOPs for each cell of a "
         "softmax.",
         "取该模型的宽度和头数（每个头有自己的键和值）的一层，token 数与该文本相同；旁边是一个同样总宽的单头。"
-        "公式计数，不含偏置；softmax 每格计 5 FLOPs。",
+        "公式计数，不含偏置；softmax 每个位置对计 5 FLOPs。",
     ),
     because=Both(
         "Others say that more heads add cost, and each is right about something else. The products are the same, but "
         "each head has a map of n² cells of its own, so the softmax has h n² to do. These cells have to be written and "
         "read, which shows on the clock and not in FLOPs.",
-        "也有人说头越多计算量越大，两种说法说的不是一回事。矩阵乘法量相同；但每个头有自己的 n² 个格子，"
-        "softmax 要算 h n² 个。这些格子要写入、读出内存，计时看得出来，FLOPs 看不出来。",
+        "也有人说头越多计算量越大，两种说法说的不是一回事。矩阵乘法量相同；但每个头有自己的 n² 个位置对，"
+        "softmax 要算 h n² 个。这些权重要写入、读出内存，计时看得出来，FLOPs 看不出来。",
     ),
     refuted=Both(
         "Matrix products that grow with h, or a softmax that does not.",
@@ -992,6 +989,11 @@ MERGE = Question(
 )
 
 
+def _longer(subject: Subject) -> Subject:
+    """The reader's text and other sentences after it, so that it has more tokens than a head has dimensions."""
+    return replace(subject, text=" ".join([subject.text, *sentences(subject) * 2]))
+
+
 def _at_once(subject: Subject) -> Measurement:
     records = layers_of(subject)
     record = records[len(records) // 2]
@@ -1001,10 +1003,20 @@ def _at_once(subject: Subject) -> Measurement:
     alone = np.stack([window(record.of_head(head))[0] for head in range(count)])
     flat = record.query.transpose(0, 1).reshape(tokens, -1)  # [T, H E], as the projection gives it
     right, wrong = flat.reshape(tokens, count, -1).transpose(0, 1), flat.reshape(count, tokens, -1)
-    key = of_each_head(record.key, count)
+    wide, width = _longer(subject), record.query.shape[-1]
+    longer = layers_of(wide)
+    of_longer = longer[len(longer) // 2]
+    if len(of_longer.site.keys) <= width:
+        raise UnanswerableError(
+            f"The longest text that is read has {len(of_longer.site.keys)} tokens, and a rank below the tokens shows "
+            f"only "
+            f"with more than d_k = {width}.",
+            f"可读的最长文本有 {len(of_longer.site.keys)} 个 token，超过 d_k = {width} 个才能看出低秩。",
+        )
+    long_keys = of_each_head(of_longer.key, count)
     ranks, values = [], None
     for head in np.unique(np.linspace(0, count - 1, min(count, 12)).round().astype(int)):
-        spectrum = of_product(record.query[head], key[head])
+        spectrum = of_product(of_longer.query[head], long_keys[head])
         ranks.append(spectrum.rank)
         values = spectrum.values if values is None else values
     assert values is not None
@@ -1018,14 +1030,15 @@ def _at_once(subject: Subject) -> Measurement:
         ),
         x_title=Both("number", "序号"),
         y_title=Both("singular value", "奇异值"),
-        mark_x=float(record.query.shape[-1]),
+        mark_x=float(width),
     )
     return Measurement(
         {
             "difference": float(np.abs(together - alone).max()),
             "untransposed": float((right - wrong).norm() / right.norm()) if count > 1 else math.nan,
             "rank": float(max(ranks)),
-            "width": float(record.query.shape[-1]),
+            "width": float(width),
+            "longer": float(len(of_longer.site.keys)),
         },
         picture,
     )
@@ -1051,22 +1064,28 @@ AT_ONCE = Question(
             (above("untransposed", 0.1),),
         ),
         ClaimPart(
-            Both("Each head's scores have a rank of d_k at most.", "每个头的分数矩阵，秩不超过 d_k。"),
-            (at_most("rank", "width"),),
+            Both(
+                "It has a price: on a text of more than d_k tokens each head's scores have a rank of d_k at most.",
+                "这有代价：文本超过 d_k 个 token 时，每个头的分数矩阵秩不超过 d_k。",
+            ),
+            (at_most("rank", "width"), above("longer", "width")),
+            role="limit",
         ),
     ),
     measure=_at_once,
     numbers={
         "difference": Label(Both("largest difference of a weight, together and alone", "一起算与单独算，权重的最大差")),
         "untransposed": Label(Both("queries changed without the transpose", "不 transpose 时查询的变化")),
-        "rank": Label(Both("rank of QKᵀ, largest of heads", "QKᵀ 的秩，各头最大值")),
+        "rank": Label(Both("rank of QKᵀ on the longer text, largest of heads", "较长文本上 QKᵀ 的秩，各头最大值")),
         "width": Label(Both("d_k", "d_k")),
+        "longer": Label(Both("tokens of the longer text", "较长文本的 token 数")),
     },
     setting=Both(
         "The middle layer on this text: the model's own attention function on all heads, and on each head by itself. "
-        "Without the transpose, [n, h · d_k] is read as [h, n, d_k]. Ranks of at most 12 heads.",
+        "Without the transpose, [n, h · d_k] is read as [h, n, d_k]. Ranks of at most 12 heads, on the text with other "
+        "sentences after it, twice over: a rank below the tokens shows only where they are more than d_k.",
         "该文本的中间一层：用模型自己的注意力函数算所有头，再逐个头单独算。不 transpose 指把 [n, h·d_k] 直接当作 [h, "
-        "n, d_k]。秩最多取 12 个头。",
+        "n, d_k]。秩最多取 12 个头，在该文本后面接上别的句子（两遍）来测：token 多于 d_k 个时才能看出低秩。",
     ),
     because=Both(
         "Heads do not read each other, so they are one more batch axis. The price is a bottleneck: in a text of more "
@@ -1088,5 +1107,5 @@ AT_ONCE = Question(
 THEME = Theme(
     "several_heads",
     Both("Several heads", "多头"),
-    (DIFFERENT, NEEDED, ENSEMBLE, WIDTHS, SAME_COST, ORDERS, AS_COSTLY, REDUCTION, MERGE, AT_ONCE),
+    (DIFFERENT, NEEDED, ENSEMBLE, WIDTHS, SAME_COST, AS_COSTLY, REDUCTION, MERGE, AT_ONCE),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,7 +54,7 @@ BATCHED = Kind(
 
 @dataclass(frozen=True)
 class TextBatch:
-    """The reader's text and seven sentences before the middle norm of the model, [B, T, D]; keep [B, T]."""
+    """Texts before the middle norm of the model, [B, T, D]; keep [B, T] is False on padding."""
 
     x: Floats
     keep: NDArray[np.bool_]
@@ -68,20 +69,22 @@ class TextBatch:
 
 def together(subject: Subject) -> TextBatch:
     """Read the reader's text as a batch with seven sentences, once for all questions."""
+    return subject.once(
+        "batch before a norm", lambda: before_a_norm(subject.loaded, [read_of(subject), *sentences(subject)])
+    )
 
-    def make() -> TextBatch:
-        texts = [read_of(subject), *sentences(subject)]
-        batch = record_batch(subject.loaded, texts, keep_padding=True)
-        usable = [at for at, norm in enumerate(batch.norms) if norm.input.shape[0] == batch.keep.size and plain(norm)]
-        if not usable:
-            raise UnanswerableError(
-                f"{subject.loaded.card.id} has no norm whose input can be put through another norm.",
-                f"{subject.loaded.card.id} 没有可以换成另一种归一化来计算的归一化层。",
-            )
-        middle = usable[len(usable) // 2]
-        return TextBatch(batch.before(middle).astype(np.float64), batch.keep, batch.norms[middle].epsilon)
 
-    return subject.once("batch before a norm", make)
+def before_a_norm(loaded: models.LoadedModel, texts: Sequence[str]) -> TextBatch:
+    """Read texts as a batch, up to the middle norm of the model."""
+    batch = record_batch(loaded, texts, keep_padding=True)
+    usable = [at for at, norm in enumerate(batch.norms) if norm.input.shape[0] == batch.keep.size and plain(norm)]
+    if not usable:
+        raise UnanswerableError(
+            f"{loaded.card.id} has no norm whose input can be put through another norm.",
+            f"{loaded.card.id} 没有可以换成另一种归一化来计算的归一化层。",
+        )
+    middle = usable[len(usable) // 2]
+    return TextBatch(batch.before(middle).astype(np.float64), batch.keep, batch.norms[middle].epsilon)
 
 
 def read_of(subject: Subject) -> str:
