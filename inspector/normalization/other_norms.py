@@ -138,7 +138,8 @@ def noise(x: Floats, keep: Keep, *, sizes: Sequence[int] = (1, 2, 4, 8, 16), see
     rows = []
     for size in sizes:
         drawn = random.integers(0, len(x), (_DRAWS, size))
-        means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)[:, None]  # [draws, D]
+        times = np.stack([np.bincount(texts, minlength=len(x)) for texts in drawn])  # [draws, B]
+        means = times @ sums / (times @ counts)[:, None]  # [draws, D]
         relative = means.std(axis=0)[spread > 0] / spread[spread > 0]
         rows.append((size, float(relative.mean()) if len(relative) else 0.0))
     return pd.DataFrame(rows, columns=["texts", "deviation"])

@@ -9,12 +9,12 @@ from torch import nn
 from inspector import normalization
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, below, equal, near
-from inspector.questions.record.measured import OTHERS, RANDOM
-from inspector.questions.record.papers import IOFFE_2015, SHEN_2020, VASWANI_2017
+from inspector.questions.record.measured import RANDOM
+from inspector.questions.record.papers import DEVLIN_2019, IOFFE_2015, SHEN_2020, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.together import BATCHED, TextBatch, together
+from inspector.questions.themes.together import BATCHED, BESIDE, TextBatch, before_a_norm, sentences, together
 from models.training.recipes import MINI_BERT
 from models.transformer import norms
 
@@ -212,15 +212,40 @@ PADDING = Question(
 )
 
 
+LENGTHS = (*[5] * 9, 20)  # tokens of the note's ten texts
+NINE = Both(
+    "The cat sat down quietly.\nTwo boys ran home early.\nRain fell on the roof.\nMy sister reads old books.\nWe ate "
+    "bread and cheese.\nThe red door stayed shut.\nHe wrote a long letter.\nBirds sing before the dawn.\nShe sold her "
+    "small house.",
+    "小猫安静地坐下。\n两个男孩跑回家。\n雨落在屋顶上。\n姐姐喜欢读旧书。\n我们吃面包和奶酪。\n红色的门一直关着。"
+    "\n他写了一封长信。\n"
+    "天亮之前鸟儿歌唱。\n她卖掉了小房子。",
+)
+"""Nine texts, a line each, that are cut to five tokens."""
+
+
+def notes_batch(subject: Subject) -> TextBatch:
+    """The note's batch before the middle norm: nine texts of 5 tokens and one of 20, each the first of its text."""
+    long = sentences(subject)[-1]
+    nine = NINE.en if long in BESIDE.en else NINE.zh
+    batch = before_a_norm(subject.loaded, [*nine.splitlines(), long])
+    columns = max(LENGTHS)
+    keep = batch.keep[:, :columns] & (np.arange(columns) < np.array(LENGTHS)[:, None])
+    return TextBatch(batch.x[:, :columns], keep, batch.epsilon)
+
+
 def _late(subject: Subject) -> Measurement:
-    batch = together(subject)
+    batch = notes_batch(subject)
     table = normalization.by_position(batch.x, batch.keep)
+    late = table[table["position"] >= LENGTHS[0]]
     return Measurement(
         {
             "texts": float(len(batch.keep)),
-            "last": float(table["count"].iloc[-1]),
+            "fifth": float(table["count"].iloc[LENGTHS[0] - 1]),
             "alone": float((table["count"] == 1).sum()),
-            "deviation": float(table["deviation"].iloc[-1]),
+            "deviation": float(late["deviation"].max()) if len(late) else float("nan"),
+            "pooled": float(batch.keep.sum()),
+            "pooled_deviation": float(batch.x[batch.keep].std(axis=0).mean()),
         },
         Lines(
             (Series(Both("texts", "文本数"), table["position"].tolist(), table["count"].tolist(), part="norm"),),
@@ -233,6 +258,7 @@ def _late(subject: Subject) -> Measurement:
 
 LATE = Question(
     56,
+    reads_text=False,
     asked=Both("How many samples has BatchNorm at late positions?", "在靠后的位置，BatchNorm 有多少样本？"),
     claim=Both(
         "Of ten texts nine have 5 words and one has 20: from position 6 on there is a single sample.",
@@ -240,8 +266,11 @@ LATE = Question(
     ),
     parts=(
         ClaimPart(
-            Both("At the last position one text is left.", "到最后的位置只剩一个文本。"),
-            (equal("last", 1),),
+            Both(
+                "Ten texts have a token at position 5, and at each of the 15 positions from 6 on there is one.",
+                "第 5 个位置上有 10 个文本，从第 6 个起的 15 个位置上各只有一个。",
+            ),
+            (equal("fifth", 10), equal("alone", 15)),
         ),
         ClaimPart(
             Both(
@@ -250,31 +279,47 @@ LATE = Question(
             ),
             (equal("deviation", 0),),
         ),
+        ClaimPart(
+            Both(
+                "But BatchNorm as frameworks have it pools all positions: a late token shares the statistics of all.",
+                "但框架中的 BatchNorm 把所有位置合并统计，靠后的 token 与其他 token 共用统计量。",
+            ),
+            (above("pooled", 1), above("pooled_deviation", 0)),
+            role="limit",
+        ),
     ),
     measure=_late,
     numbers={
         "texts": Label(Both("texts in the batch", "批次中的文本数")),
-        "last": Label(Both("texts at the last position", "最后位置上的文本数")),
+        "fifth": Label(Both("texts at position 5", "第 5 个位置上的文本数")),
         "alone": Label(Both("positions with a single text", "只有一个文本的位置数")),
-        "deviation": Label(Both("deviation at the last position", "最后位置上的标准差")),
+        "deviation": Label(Both("deviation at a position from 6 on, largest", "第 6 个位置起的标准差，最大值")),
+        "pooled": Label(Both("samples of a feature, all positions pooled", "合并所有位置后每个特征的样本数")),
+        "pooled_deviation": Label(
+            Both("deviation of a feature, all positions pooled", "合并所有位置后每个特征的标准差")
+        ),
     },
     setting=Both(
-        "States of the text and of seven other sentences before the middle norm; BatchNorm with statistics of its "
-        "own for each position, over the real tokens.",
-        "该文本和另外七个句子在中间一个归一化层之前的激活值；BatchNorm 对每个位置单独统计，只用真实 token。",
+        "The batch is an interview note's: nine texts of 5 tokens and one of 20, which are the first tokens of ten "
+        "sentences. States before the middle norm; BatchNorm with statistics of its own for each position, and pooled, "
+        "over the real tokens.",
+        "批次取自面试笔记：9 个文本各 5 个 token，一个 20 个 token，取自十个句子的开头。"
+        "看中间一个归一化层之前的隐藏状态；"
+        "BatchNorm 对每个位置单独统计，另外再合并统计，只用真实 token。",
     ),
     because=Both(
-        "The example is right for statistics by position. BatchNorm as frameworks have it pools all positions, so a "
-        "late token shares the statistics of all others; then the trouble is not that it is alone, but that it is "
-        "different.",
-        "对按位置统计的 BatchNorm，这个例子成立。框架中的 BatchNorm 会把所有位置合并统计，靠后的 token 与其他 token "
-        "共用统计量；这时问题不在于样本少，而在于不同位置的分布不同。",
+        "The example is right for statistics by position. Where all positions are pooled the trouble is not that a "
+        "late "
+        "token is alone, but that it is different.",
+        "对按位置统计的 BatchNorm，这个例子成立。合并所有位置时，问题不在于样本少，而在于不同位置的分布不同。",
     ),
     refuted=Both(
         "A ragged batch whose last position has as many texts as the first.",
         "如果长短不一的批次在最后的位置与第一个位置有同样多的文本，判断就会改变。",
     ),
-    formula=r"n_{t} \to <last>, \quad \sigma_{t} = <deviation>",
+    formula=r"n_5 = <fifth>, \quad n_{6 \ldots 20} = 1: \; <alone>, \quad \sigma_{t} = <deviation>, \qquad "
+    r"n = <pooled>",
+    papers=(IOFFE_2015,),
     see=PageLink("layernorm", {"section": "Another norm"}),
     of=BATCHED,
 )
@@ -285,15 +330,20 @@ def noise(subject: Subject) -> dict[int, float]:
 
     def make() -> dict[int, float]:
         batch = together(subject)
-        table = normalization.noise(batch.x, batch.keep, sizes=(*SIZES, _texts_of_step(batch)))
+        sizes = (*SIZES, *(_texts_of(tokens, batch) for tokens in STEPS_OF.values()))
+        table = normalization.noise(batch.x, batch.keep, sizes=sizes)
         return {int(texts): float(move) for texts, move in table.itertuples(index=False)}
 
     return subject.once("noise of a batch", make)
 
 
-def _texts_of_step(batch: TextBatch) -> int:
-    """The number of texts, of the batch's mean length, in a training step of the bundled mini-bert."""
-    return max(1, round(MINI_BERT.batch_tokens / float(batch.keep.sum(axis=1).mean())))
+STEPS_OF = {"mini": MINI_BERT.batch_tokens, "vaswani": 25_000, "bert": 256 * 512}
+"""Tokens in a step of training: of mini-bert, of Vaswani et al. (section 5.1), of Devlin et al. (appendix A.2)."""
+
+
+def _texts_of(tokens: int, batch: TextBatch) -> int:
+    """The number of texts, of the batch's mean length, in a training step of so many tokens."""
+    return max(1, round(tokens / float(batch.keep.sum(axis=1).mean())))
 
 
 def _small(subject: Subject) -> Measurement:
@@ -380,9 +430,13 @@ SMALL = Question(
 
 
 def _large(subject: Subject) -> Measurement:
-    moves, texts = noise(subject), _texts_of_step(together(subject))
+    moves, batch = noise(subject), together(subject)
     return Measurement(
-        {"tokens": float(MINI_BERT.batch_tokens), "texts": float(texts), "step": moves[texts], "one": moves[1]},
+        {
+            **{name: moves[_texts_of(tokens, batch)] for name, tokens in STEPS_OF.items()},
+            "four": moves[4],
+            "one": moves[1],
+        },
         _noise_lines(moves),
     )
 
@@ -400,57 +454,71 @@ LARGE = Question(
     parts=(
         ClaimPart(
             Both(
-                "A step of training sees few tokens: fewer than 256.",
-                "一个训练步看到的 token 很少：不到 256 个。",
+                "In a step of the first Transformer, 25,000 target tokens, the mean still moves by a tenth of a "
+                "deviation.",
+                "最初的 Transformer 一步有 25000 个目标端 token，均值的波动仍有标准差的十分之一。",
             ),
-            (below("tokens", 256),),
+            (above("vaswani", 0.1),),
         ),
         ClaimPart(
             Both(
-                "In a batch of that size the mean still moves by a tenth of a deviation.",
-                "批次有这么大时，均值的波动仍有标准差的十分之一。",
+                "In a step of BERT, 256 texts of 512 tokens, it does too.",
+                "BERT 一步有 256 段、每段 512 个 token，也是这样。",
             ),
-            (above("step", 0.1),),
+            (above("bert", 0.1),),
+        ),
+        ClaimPart(
+            Both(
+                "Even in a very small training, 2,048 tokens a step, it does not.",
+                "即使是很小的训练，每步 2048 个 token，也达不到。",
+            ),
+            (below("mini", 0.1),),
+            role="mechanism",
+        ),
+        ClaimPart(
+            Both(
+                "Where 4 short texts are all that a device holds, it moves by more than a tenth.",
+                "如果一台设备只放得下 4 段短文本，波动就超过十分之一。",
+            ),
+            (above("four", 0.1),),
+            role="limit",
         ),
     ),
     measure=_large,
     numbers={
-        "tokens": Label(Both("tokens in a step of mini-bert's training", "mini-bert 训练时一步的 token 数"), of=OTHERS),
-        "texts": Label(
+        "vaswani": Label(
             Both(
-                "texts of this batch's mean length in a step of mini-bert's training",
-                "mini-bert 训练时一步含多少个该批次平均长度的文本",
-            ),
-            of=OTHERS,
-        ),
-        "step": Label(
-            Both(
-                "move of the mean in a batch of mini-bert's size, in deviations",
-                "批次与 mini-bert 训练时一样大时均值的波动（以标准差为单位）",
+                "move of the mean, 25,000 tokens a step, in deviations",
+                "每步 25000 个 token 时均值的波动（以标准差为单位）",
             )
         ),
+        "bert": Label(Both("move of the mean, 131,072 tokens a step", "每步 131072 个 token 时均值的波动")),
+        "mini": Label(Both("move of the mean, 2,048 tokens a step", "每步 2048 个 token 时均值的波动")),
+        "four": Label(Both("move of the mean with 4 texts", "4 个文本时均值的波动")),
         "one": Label(Both("move of the mean with a single text", "只有一个文本时均值的波动")),
     },
     setting=Both(
-        "The batch of mini-bert's recipe, a very small training; states of the text and of seven other sentences "
-        "before the middle norm, drawn as in question 57. Vaswani et al. (2017, section 5.1) took about 25,000 "
-        "source and 25,000 target tokens a step.",
-        "批次大小取自 mini-bert 的训练配置，那已经是很小的训练；"
-        "所用的是该文本和另外七个句子在中间一个归一化层之前的激活值，抽取方式同第 57 题。Vaswani 等人（2017，5.1 "
-        "节）每步约用 25000 个源端 token 和 25000 个目标端 token。",
+        "States of the text and of seven other sentences before the middle norm, drawn as in question 57, as many as "
+        "fill a step of the published trainings: Vaswani et al. (section 5.1) took about 25,000 source and 25,000 "
+        "target "
+        "tokens, Devlin et al. (appendix A.2) 256 texts of 512; mini-bert's recipe is this project's.",
+        "该文本和另外七个句子在中间一个归一化层之前的隐藏状态，抽取方式同第 57 题，抽到与公开的训练配置一步同样多："
+        "Vaswani 等人（5.1 节）每步约 25000 个源端和 25000 个目标端 token，Devlin 等人（附录 A.2）256 段、每段 512 个；"
+        "mini-bert 的配置是本项目的。",
     ),
     because=Both(
         "Batches are counted in texts, where they look small, but BatchNorm averages over tokens. Shen et al. (2020) "
         "find another cause: in language the batch statistics go up and down during training far more than in images.",
         "批次大小常按句子数计，看起来不大，而 BatchNorm 是对 token 求平均。Shen 等人（2020）找到的原因不同：训练中，"
-        "语言数据的批次统计量比图像数据起伏大得多。",
+        "语言数据的批次统计量比图像数据波动大得多。",
     ),
     refuted=Both(
         "Recipes whose steps have so few tokens that the mean of a feature moves by a tenth of its deviation.",
         "如果通行的训练配置每步 token 少到特征均值会波动标准差的十分之一，判断就会改变。",
     ),
-    formula=r"\frac{\sigma(\mu_N)}{\sigma} = <step> \qquad (N = <texts>)",
-    papers=(VASWANI_2017, SHEN_2020),
+    formula=r"\frac{\sigma(\mu)}{\sigma}: \quad <vaswani> \; (25{,}000), \quad <bert> \; (131{,}072), \quad "
+    r"<four> \; (N = 4)",
+    papers=(VASWANI_2017, DEVLIN_2019, SHEN_2020),
     see=PageLink("layernorm", {"section": "Another norm"}),
     of=BATCHED,
 )

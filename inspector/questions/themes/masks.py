@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import torch
 
 import models
 from inspector import batches
@@ -17,9 +18,11 @@ from inspector.questions.record.picture import Bars, Heatmap, Lines, Series
 from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.together import MOVED, changed, read_of, sentences
+from inspector.trace import Array
 from models.transformer.runner import OwnRunner
 
 MOST_HEADS = 12  # of the first layer, over which a leak is averaged
+BILLION = -1e9
 NAMES = {"-inf": "−∞", "-1e9": "−1e9", "-1e4": "−1e4", "-20": "−20", "-10": "−10", "x 0": "× 0"}
 
 
@@ -160,6 +163,12 @@ PADDING = Question(
 )
 
 
+def _no_number(scores: Array) -> float:
+    """Add BILLION, cast to float16, to all scores of a query: the share of its weights that are NaN."""
+    masked = torch.tensor(scores[scores > -1e30]).half() + torch.tensor(BILLION).half()
+    return float(masked.softmax(dim=-1).isnan().float().mean())
+
+
 def _large(subject: Subject) -> Measurement:
     table = _leaks(subject)
     batch = _padded(subject)
@@ -173,6 +182,8 @@ def _large(subject: Subject) -> Measurement:
             "float32": float(table["leak"]["-1e9", "float32"]),
             "bfloat16": float(table["leak"]["-1e9", "bfloat16"]),
             "raises": float(table["raises"]["-1e9", "float16"]),
+            "added": float(_leaks(subject, added=True)["leak"]["-1e9", "float16"]),
+            "no_number": _no_number(scores),
             "ten": float(table["leak"]["-10", "float32"]),
             "nothing": float(nothing["filled with -1e9"]),
         },
@@ -197,12 +208,23 @@ LARGE = Question(
         ClaimPart(Both("In float32 padding gets no weight.", "float32 下填充的权重为 0。"), (equal("float32", 0),)),
         ClaimPart(Both("In bfloat16 it gets none either.", "bfloat16 下也为 0。"), (equal("bfloat16", 0),)),
         ClaimPart(
-            Both("Float16 cannot hold it: torch refuses.", "float16 存不下这个数：torch 会报错。"),
-            (equal("raises", 1),),
+            Both("In float16 scores can be filled with it too.", "float16 下也能用它填充。"),
+            (equal("raises", 0),),
+        ),
+        ClaimPart(
+            Both(
+                "Added to float16 scores, as a mask that is cast, it becomes −∞ without a word: padding gets nothing, "
+                "but "
+                "a query that may see nothing gets NaN.",
+                "作为转成 float16 的掩码加到分数上时，它悄悄变成 −∞：填充的权重为 0，但什么都不能看的查询会得到 NaN。",
+            ),
+            (equal("added", 0), equal("no_number", 1)),
+            role="limit",
         ),
         ClaimPart(
             Both("It has to be that small: −10 leaks.", "数必须足够小：−10 就会泄漏。"),
             (above("ten", 1e-9),),
+            role="limit",
         ),
     ),
     measure=_large,
@@ -210,22 +232,35 @@ LARGE = Question(
         "float32": Label(Both("weight on padding, −1e9 in float32", "落在填充上的权重，float32 下 −1e9"), "%"),
         "bfloat16": Label(Both("weight on padding, −1e9 in bfloat16", "落在填充上的权重，bfloat16 下 −1e9"), "%"),
         "raises": Label(Both("share of heads that raise, −1e9 in float16", "float16 下 −1e9 报错的头的占比"), "%"),
+        "added": Label(
+            Both("weight on padding, −1e9 added and cast to float16", "落在填充上的权重，−1e9 转成 float16 后相加"), "%"
+        ),
+        "no_number": Label(
+            Both(
+                "NaN among the weights of a query that may see nothing, so added",
+                "这样相加时，整行被掩码遮住的查询的权重中 NaN 的占比",
+            ),
+            "%",
+        ),
         "ten": Label(Both("weight on padding, −10 in float32", "落在填充上的权重，float32 下 −10"), "%"),
         "nothing": Label(
-            Both("sum of the weights of a query that may see nothing, −1e9", "什么都不能看的查询，−1e9 下权重之和")
+            Both("sum of the weights of a query that may see nothing, −1e9", "整行被掩码遮住的查询，−1e9 下权重之和")
         ),
     },
     setting=Both(
         "The batch of question 67: the weights are made again from its queries and keys, masked scores filled with "
-        "the number, mean over the first layer's heads (12 at most).",
-        "批次同第 67 题：用其中的查询和键重新计算权重，被遮住的分数填入相应的数，对第一层各头（至多 12 个）取平均。",
+        "the number, or with the number added to them, mean over the first layer's heads (12 at most).",
+        "批次同第 67 题：用其中的查询和键重新计算权重，被遮住的分数填入相应的数（或加上它），对第一层各头（至多 12 个）"
+        "取平均。",
     ),
     because=Both(
         "e to the −1e9 is smaller than any number of the dtype, so it becomes exactly 0. Two things differ from −∞: "
-        "float16 ends at 65,504, and a query that may see nothing gets NaN from −∞, from −1e9 equal weights on all "
-        "that it must not see.",
-        "e 的 −1e9 次方小于数据类型能表示的最小正数，结果正好是 0。与 −∞ 的区别有两点：float16 最大只到 65504；"
-        "如果一个查询什么都不能看，−∞ 得到 NaN，而 −1e9 会把权重平均分给本不该看的位置。",
+        "float16 ends at 65,504, so that torch refuses to fill with it, while a sum overflows to −∞ silently; and a "
+        "query "
+        "that may see nothing gets NaN from −∞, from −1e9 equal weights on all that it must not see.",
+        "e 的 −1e9 次方小于数据类型能表示的最小正数，结果正好是 0。与 −∞ 的区别有两点：float16 最大只到 65504，torch "
+        "拒绝用它填充，而相加会悄悄溢出成 −∞；"
+        "如果一个查询整行被掩码遮住，−∞ 得到 NaN，而 −1e9 会把权重平均分给本不该看的位置。",
     ),
     refuted=Both(
         "Weight on padding in float32 or bfloat16, or a float16 that takes −1e9.",
@@ -362,9 +397,9 @@ NAME = Question(
     ),
     measure=_name,
     numbers={
-        "later": Label(Both("cells hidden in a text without padding", "没有填充的文本中被遮住的格子数")),
+        "later": Label(Both("cells hidden in a text without padding", "没有填充的文本中被遮住的位置对数")),
         "tokens": Label(Both("tokens of the text without padding", "没有填充的文本的 token 数")),
-        "padding": Label(Both("cells of padding hidden in the shortest text", "最短文本中被遮住的填充格子数")),
+        "padding": Label(Both("cells of padding hidden in the shortest text", "最短文本中被遮住的填充位置对数")),
         "weight": Label(Both("weight on all that is masked", "落在被遮住位置上的权重"), "%"),
     },
     setting=Both(
@@ -522,10 +557,11 @@ BERT = Question(
         "cross": Label(Both("layers of cross-attention in this encoder", "该编码器中的交叉注意力层数")),
         "before": Label(Both("largest change before the changed token", "被改动的 token 之前的最大变化")),
         "hidden": Label(
-            Both("cells hidden in the translator's cross-attention", "translator 交叉注意力中被遮住的格子数"), of=OTHERS
+            Both("cells hidden in the translator's cross-attention", "translator 交叉注意力中被遮住的位置对数"),
+            of=OTHERS,
         ),
         "cells": Label(
-            Both("all cells of the translator's cross-attention", "translator 交叉注意力的格子总数"), of=OTHERS
+            Both("all cells of the translator's cross-attention", "translator 交叉注意力的位置对总数"), of=OTHERS
         ),
     },
     setting=Both(
@@ -567,7 +603,7 @@ def _lengths(subject: Subject) -> Measurement:
         Bars(
             [Both("padded", "填充"), Both("packed in one row", "拼成一行"), Both("one by one", "逐个读取")],
             [float(batch.cells) for batch in (padded, packed, alone)],
-            Both("cells computed", "要计算的格子数"),
+            Both("cells computed", "要计算的位置对数"),
             parts=["attention"] * 3,
         ),
     )
@@ -602,8 +638,8 @@ LENGTHS = Question(
     ),
     measure=_lengths,
     numbers={
-        "padding": Label(Both("cells of padding, a row for each text", "每个文本一行时的填充格子数")),
-        "packed": Label(Both("cells of padding, packed in one row", "拼成一行时的填充格子数")),
+        "padding": Label(Both("cells of padding, a row for each text", "每个文本一行时的填充位置对数")),
+        "packed": Label(Both("cells of padding, packed in one row", "拼成一行时的填充位置对数")),
         "difference": Label(
             Both("difference of packed states from each text alone", "拼成一行与单独读取的隐藏状态之差"), "%"
         ),

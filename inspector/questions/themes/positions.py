@@ -180,10 +180,12 @@ def _formula(subject: Subject) -> Measurement:
         return values
 
     by_dimension = made(np.arange(width))
+    others = {name: abs_off(made_elsewhere) for name, made_elsewhere in _of_libraries().items()}
     names = [f"{dimension}" for dimension in (0, 2, 8)]
     return Measurement(
         {
             "off": float(np.abs(table - made(pairs)).max()),
+            **others,
             "dimension": float(np.abs(table - by_dimension).max()),
             "last": float(np.arcsin(table[1, -2])),
         },
@@ -197,6 +199,35 @@ def _formula(subject: Subject) -> Measurement:
             y_title=Both("value in dimensions 0, 2 and 8", "第 0、2、8 维的值"),
         ),
     )
+
+
+def abs_off(table: NDArray[np.float64]) -> float:
+    """The largest difference of a table [ROWS, WIDTH], sines and cosines in turns, from the formula."""
+    index = np.arange(WIDTH) // 2
+    angle = np.arange(ROWS)[:, None] / 10_000 ** (2 * index / WIDTH)
+    return float(np.abs(table - np.where(np.arange(WIDTH) % 2 == 0, np.sin(angle), np.cos(angle))).max())
+
+
+def _of_libraries() -> dict[str, NDArray[np.float64]]:
+    """The sinusoidal tables that transformers makes for some of its models, [ROWS, WIDTH]; sines and cosines in turns.
+
+    Marian and M2M100 put all sines before all cosines: that is another order of the dimensions, which is undone here.
+    """
+    from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
+    from transformers.models.m2m_100.modeling_m2m_100 import M2M100SinusoidalPositionalEmbedding
+    from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
+
+    distilbert = torch.empty(ROWS, WIDTH)
+    create_sinusoidal_embeddings(ROWS, WIDTH, distilbert)
+    with torch.no_grad():
+        marian = MarianSinusoidalPositionalEmbedding(ROWS, WIDTH).create_weight()
+        m2m100 = M2M100SinusoidalPositionalEmbedding.get_embedding(ROWS, WIDTH)
+    in_turns = np.arange(WIDTH).reshape(2, -1).T.ravel()  # 0, WIDTH / 2, 1, WIDTH / 2 + 1, ...
+    return {
+        "distilbert": distilbert.double().numpy(),
+        "marian": marian.double().numpy()[:, in_turns],
+        "m2m100": m2m100.double().numpy()[:, in_turns],
+    }
 
 
 FORMULA = Question(
@@ -214,6 +245,22 @@ FORMULA = Question(
         ),
         ClaimPart(
             Both(
+                "The tables of others are too, up to the order of the dimensions: those of DistilBERT and Marian in "
+                "transformers.",
+                "别人写的表也是，只是维度次序可能不同：transformers 中 DistilBERT 和 Marian 的表。",
+            ),
+            (below("distilbert", 1e-4), below("marian", 1e-4)),
+        ),
+        ClaimPart(
+            Both(
+                "Not every library keeps it: M2M100's exponent runs over d/2 − 1 in place of d/2.",
+                "并非所有库都照此实现：M2M100 的指数除以 d/2 − 1，而不是 d/2。",
+            ),
+            (above("m2m100", 0.01),),
+            role="limit",
+        ),
+        ClaimPart(
+            Both(
                 "i counts pairs of dimensions, 0 to d/2 − 1; as a dimension's own index it gives another table.",
                 "i 是维度对的编号，从 0 到 d/2 − 1；若当成维度编号，得到的就是另一张表。",
             ),
@@ -223,6 +270,17 @@ FORMULA = Question(
     measure=_formula,
     numbers={
         "off": Label(Both("largest difference of the table from the formula", "表与公式的最大差")),
+        "distilbert": Label(
+            Both("largest difference of DistilBERT's table", "DistilBERT 的表与公式的最大差"), of=OTHER_MODELS
+        ),
+        "marian": Label(
+            Both("largest difference of Marian's table, reordered", "Marian 的表（调整次序后）与公式的最大差"),
+            of=OTHER_MODELS,
+        ),
+        "m2m100": Label(
+            Both("largest difference of M2M100's table, reordered", "M2M100 的表（调整次序后）与公式的最大差"),
+            of=OTHER_MODELS,
+        ),
         "dimension": Label(
             Both(
                 "largest difference of the table from the formula with i as a dimension's index",
@@ -232,8 +290,11 @@ FORMULA = Question(
         "last": Label(Both("angle of one step in the slowest pair", "最慢一对维度每走一步转过的角度"), "rad"),
     },
     setting=Both(
-        "All rows of the table that the model adds to its tokens, read off the model; the formula in float64.",
-        "从模型中读出它加到 token 向量上的整张表；公式用 float64 计算。",
+        "All rows of the table that the model adds to its tokens, read off the model; tables that transformers' own "
+        "code "
+        "makes, 512 positions and 128 dimensions; the formula in float64.",
+        "从模型中读出它加到 token 向量上的整张表；另有 transformers 自己的代码生成的表，512 个位置、128 维；公式用 "
+        "float64 计算。",
     ),
     because=Both(
         "The letter i is used for the pair in the paper and for the dimension in many notes, where the exponent then "

@@ -9,11 +9,13 @@ from torch import nn
 import models
 from inspector import examples
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.batch_norm import THEME
+from inspector.questions.themes import batch_norm
+from inspector.questions.themes.batch_norm import THEME, notes_batch
 from inspector.questions.themes.together import read_of, together
 from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.worlds import measured
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))
@@ -38,9 +40,23 @@ def test_55_padding_moves_batch_norm_alone(answer: Ask):
 def test_56_late_positions_have_one_sample(answer: Ask):
     found = answer(56)
     assert found.verdict == "true"
-    assert found.numbers["texts"] == 8
-    assert found.numbers["last"] == 1
+    assert found.held == (True, True, True)
+    assert (found.numbers["texts"], found.numbers["fifth"], found.numbers["alone"]) == (10, 10, 15)  # the note's
     assert found.numbers["deviation"] == 0
+    assert found.numbers["pooled"] == 9 * 5 + 20
+
+
+@pytest.mark.parametrize("model", ["mini-gpt", "mini-bert-zh"])
+def test_56_every_text_has_the_notes_tokens(model: str):
+    batch = notes_batch(Subject(models.load(model), "A cat."))
+    assert batch.keep.sum(axis=1).tolist() == [5] * 9 + [20]
+
+
+def test_56_texts_of_one_length_leave_no_position_with_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(batch_norm, "LENGTHS", (5,) * 10)
+    numbers, held = measured(56, models.load("mini-bert"))
+    assert numbers["alone"] == 0
+    assert held == [False, False, True]
 
 
 def test_57_the_mean_moves_by_the_root_of_the_batch(answer: Ask):
@@ -55,9 +71,14 @@ def test_57_the_mean_moves_by_the_root_of_the_batch(answer: Ask):
 def test_58_a_step_has_thousands_of_tokens(answer: Ask):
     found = answer(58)
     assert found.verdict == "false"
-    assert found.held == (False, False)
-    assert found.numbers["tokens"] == 2048
-    assert found.numbers["step"] < 0.05
+    assert found.held == (False, False, True, True)
+    # By the root of the batch, as question 57 has it: 25,000 tokens are 12 times 2,048.
+    assert found.numbers["vaswani"] / found.numbers["mini"] == pytest.approx((2048 / 25_000) ** 0.5, rel=0.15)
+
+
+def test_58_steps_of_a_hundred_tokens_would_be_noisy(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(batch_norm, "STEPS_OF", {"mini": 100, "vaswani": 100, "bert": 100})
+    assert measured(58, models.load("mini-bert"))[1][:3] == [True, True, False]
 
 
 def test_59_running_averages_are_those_of_other_texts(answer: Ask):

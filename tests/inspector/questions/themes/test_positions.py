@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import models
+from inspector import positional
 from inspector.questions import Subject, asking
+from inspector.questions.themes import positions
 from inspector.questions.themes.positions import THEME
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.worlds import measured
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))
@@ -30,6 +33,22 @@ def test_75_the_table_is_the_formula(answer: Ask):
     assert found.verdict == "true"
     assert found.measured_on == "own-encoder"
     assert found.numbers["off"] < 1e-6  # float32
+    assert found.held == (True, True, True, True)
+
+
+def test_75_a_formula_of_another_base_is_told(monkeypatch: pytest.MonkeyPatch):
+    """Tables that run over d/2 − 1, as M2M100's does, in the place of DistilBERT's fail the part."""
+    tables = positions._of_libraries()
+    monkeypatch.setattr(positions, "_of_libraries", lambda: {**tables, "distilbert": tables["m2m100"]})
+    numbers, held = measured(75, models.load("own-encoder"))
+    assert held == [True, False, True, True]
+    assert numbers["distilbert"] > 1
+
+
+def test_75_tables_are_held_to_the_formula_to_three_digits():
+    table = positional.sinusoidal(positions.ROWS, positions.WIDTH)
+    assert positions.abs_off(table) < 1e-12
+    assert positions.abs_off(table * 1.001) > 1e-4
 
 
 def test_76_a_rotation_shifts_and_a_fit_does_not_carry(answer: Ask):
