@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 import models
-from inspector.batches import leaks
 from inspector.questions.themes import masks
 from inspector.questions.themes.masks import THEME
 from tests.inspector.questions.conftest import Ask
@@ -43,7 +44,7 @@ def test_68_a_billion_masks_where_the_dtype_holds_it(answer: Ask):
 def test_68_a_number_that_float16_holds_masks_there_too(monkeypatch: pytest.MonkeyPatch):
     """With −1e4 in the place of −1e9 float16 takes it, and a row of nothing has weights."""
     monkeypatch.setattr(masks, "BILLION", -1e4)
-    monkeypatch.setitem(leaks.FILLS, "-1e9", -1e4)
+    monkeypatch.setitem(import_module("inspector.batches.leaks").FILLS, "-1e9", -1e4)
     numbers, held = measured(68, models.load("mini-bert"))
     assert (numbers["raises"], numbers["no_number"]) == (0, 0)
     assert held == [True, True, True, False, True]
