@@ -125,7 +125,7 @@ def test_6_a_cross_map_without_a_scale_is_the_same_function_too(tmp_path: Path):
 
 
 def test_2_queries_are_no_inputs_unless_a_rotation_makes_them(answer: Ask):
-    """Where W_Q is orthogonal the queries are the inputs in another basis, and the part holds."""
+    # Where W_Q is orthogonal the queries are the inputs in another basis, and the part holds.
     assert answer(2).held == (True, True, False)
     loaded = models.load("minilm")
     turned, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((384, 384)))
@@ -145,7 +145,7 @@ def test_2_the_likeness_is_that_of_numpy():
 
 
 def test_6_a_cross_attention_that_asks_the_source_is_told(monkeypatch: pytest.MonkeyPatch):
-    """Where the encoder's states stand in for the decoder's as queries, the queries change with the source."""
+    # Where the encoder's states stand in for the decoder's as queries, the queries change with the source.
     loaded = models.load("translator")
     assert measured(6, loaded)[1] == [True, True, True]
     attention = next(module for name, module in loaded.network.named_modules() if name.endswith("0.cross_attention"))
@@ -172,7 +172,7 @@ def test_9_heads_without_queries_mix_with_fixed_weights():
 
 
 def test_10_gates_that_start_wide_open_reach_as_far(monkeypatch: pytest.MonkeyPatch):
-    """With forget bias 9 in every LSTM the sentence on RNNs fails."""
+    # With forget bias 9 in every LSTM the sentence on RNNs fails.
     build = recurrent._recurrent
     setting = distance.Setting(steps=100, width=32, forget_bias=9.0)
     monkeypatch.setattr(
@@ -195,7 +195,7 @@ def test_13_networks_that_learn_nothing_do_not_bear_it_out(monkeypatch: pytest.M
 
 
 def test_14_what_the_decoder_is_asked_is_transformers_loss():
-    """-ln p of a text, by torch's cross-entropy of the logits that the decoder gives."""
+    # -ln p of a text, by torch's cross-entropy of the logits that the decoder gives.
     loaded = models.load("mini-gpt")
     ids = torch.tensor([loaded.encode(examples.FIRST).ids])
     with torch.inference_mode():

@@ -117,7 +117,7 @@ def test_63_where_nothing_learns_nothing_moves(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_63_the_spread_is_that_of_losses_along_the_gradient():
-    """By torch.func on a linear stack: the losses at each step length, the network as it was afterwards."""
+    # By torch.func on a linear stack: the losses at each step length, the network as it was afterwards.
     drift = import_module("inspector.normalization.drift")
     torch.manual_seed(0)
     network, head, ids = nn.Embedding(7, 5), nn.Linear(5, 7), torch.tensor([[1, 2, 3, 4]])
@@ -143,7 +143,7 @@ def test_64_norms_make_the_gap_smaller_and_layer_norm_adds_no_noise(answer: Ask)
 
 
 def test_64_networks_that_learn_nothing_have_no_gap(answer: Ask, monkeypatch: pytest.MonkeyPatch):
-    """Where no weight moves the gaps are what the texts happen to give, a hundredth of those of the answer."""
+    # Where no weight moves the gaps are what the texts happen to give, a hundredth of those of the answer.
     nothing_learns(monkeypatch)
     monkeypatch.setattr(layer_norm, "FEW_STEPS", 1)
     gaps = layer_norm._gaps()

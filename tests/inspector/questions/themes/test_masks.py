@@ -43,7 +43,7 @@ def test_68_a_billion_masks_where_the_dtype_holds_it(answer: Ask):
 
 
 def test_68_a_number_that_float16_holds_masks_there_too(monkeypatch: pytest.MonkeyPatch):
-    """With −1e4 in the place of −1e9 float16 takes it, and a row of nothing has weights."""
+    # With −1e4 in the place of −1e9 float16 takes it, and a row of nothing has weights.
     monkeypatch.setattr(masks, "BILLION", -1e4)
     monkeypatch.setitem(import_module("inspector.batches.leaks").FILLS, "-1e9", -1e4)
     numbers, held = measured(68, models.load("mini-bert"))

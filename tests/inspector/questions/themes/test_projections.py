@@ -121,7 +121,7 @@ def test_32_one_matrix_in_two_roles_is_told(made: str, given: str, fails: int):
 
 @pytest.mark.parametrize(("number", "learns"), [(30, 2), (31, 0)])
 def test_30_and_31_networks_that_learn_nothing_are_told(number: int, learns: int, monkeypatch: pytest.MonkeyPatch):
-    """Where no training moves a weight, the network with fewer matrices stays at guessing."""
+    # Where no training moves a weight, the network with fewer matrices stays at guessing.
     nothing_learns(monkeypatch)
     _, held = measured(number, models.load("mini-bert"))
     assert held[learns] == (number == 30)  # 30: "learns nothing" holds; 31: "learns something" does not

@@ -128,7 +128,7 @@ def test_21_ten_is_one_deviation(answer: Ask):
 
 
 def test_21_products_of_unit_deviation_would_bear_the_second_sum_out(answer: Ask, monkeypatch: pytest.MonkeyPatch):
-    """Where a product of 10 is ten deviations, as for entries of variance 1/10, the note is right of it."""
+    # Where a product of 10 is ten deviations, as for entries of variance 1/10, the note is right of it.
     draw = np.random.default_rng
 
     class Small:
