@@ -50,7 +50,7 @@ QUESTIONS = tuple(
     sorted((question for theme in THEMES for question in theme.questions), key=lambda question: question.number)
 )
 BY_NUMBER = {question.number: question for question in QUESTIONS}
-MERGED = {17: 16, 20: 19}
+MERGED = {17: 16, 20: 19, 112: 83, 137: 143}
 """Numbers of questions that went into another: links to them lead on, and no other question takes them."""
 FIRST = (3, 114, 74, 5, 93)
 """The questions for those who are new, in order: whom a token looks at, what heads do, order, importance, cost."""

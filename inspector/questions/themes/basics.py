@@ -17,8 +17,10 @@ from inspector.questions.record.measured import RANDOM, SMALL
 from inspector.questions.record.papers import (
     ABNAR_2020,
     BAHDANAU_2015,
+    DAI_2019,
     JAIN_2019,
     PASCANU_2013,
+    SHAW_2018,
     VASWANI_2017,
     WIEGREFFE_2019,
     XIAO_2023,
@@ -1056,7 +1058,7 @@ ORDER = Question(
     ),
     refuted=Both("A whole encoder whose states follow no order.", "如果整个编码器的状态与顺序无关，判断就会改变。"),
     formula=r"\frac{|f(Px) - Pf(x)|}{|f(x)|}: \quad <whole>, \quad <without> \;(p = 0)",
-    papers=(VASWANI_2017,),
+    papers=(VASWANI_2017, SHAW_2018, DAI_2019),
     see=PageLink("positions", {"section": "Does it matter"}),
     of=ENCODER,
 )
