@@ -1246,7 +1246,7 @@ BY_NORM = Question(
 
 def _all_left_out(subject: Subject) -> list[LeftOutTokens]:
     """Leave out each token of several texts in turn, once for all questions."""
-    first, *others = [left_out(subject), *several_texts.traces(subject)[1:]]
+    first, others = left_out(subject), several_texts.traces(subject)[1:]
     return subject.once(
         "left out of several texts",
         lambda: [first, *(leave_one_out.leave_out(subject.loaded, trace) for trace in others)],
