@@ -282,7 +282,8 @@ def _told_by(published: PublishedNumber | None, language: Language) -> str:
     if published is None:
         return ""
     of = published.of.of(language)
-    return WORDS[language].published(published.value, of, same=published.same, from_memory=published.from_memory)
+    told: str = WORDS[language].published(published.value, of, same=published.same, from_memory=published.from_memory)
+    return told
 
 
 def _told(heading: str, text: str) -> str:

@@ -267,7 +267,8 @@ def _mixed_alone(subject: Subject, *, residual: float) -> list[float]:
 
 
 def _from_rank_one(x: NDArray[np.float64]) -> float:
-    return float(np.linalg.norm(x - x.mean(axis=0)) / max(np.linalg.norm(x), 1e-300))
+    size = float(np.linalg.norm(x))
+    return float(np.linalg.norm(x - x.mean(axis=0))) / size if size else 0.0
 
 
 def _collapse(subject: Subject) -> Measurement:

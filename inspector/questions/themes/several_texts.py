@@ -9,7 +9,6 @@ gained.least > 0  # whether the texts agree that there is a gain
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,7 +76,7 @@ class Interval:
         return {name: self.mean, f"{name}_least": self.least, f"{name}_most": self.most}
 
 
-def interval(values: ArrayLike, texts: Sequence[int] | None = None) -> Interval:
+def interval(values: ArrayLike, texts: ArrayLike | None = None) -> Interval:
     """Give the mean and its 95 % interval, by drawing the texts anew with replacement (Efron 1979), seed 0.
 
     values [N]; NaN is left out. texts [N]: the text of each value, where a text has several; they are drawn together.
