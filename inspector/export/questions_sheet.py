@@ -25,7 +25,7 @@ from inspector.questions.asking import Answer
 from inspector.questions.filled import by_measured, filled, needed, shown
 from inspector.questions.index import THEMES
 from inspector.questions.record.both import LANGUAGES, Language
-from inspector.questions.record.question import ClaimPart, PageLink
+from inspector.questions.record.question import ClaimPart, PageLink, PublishedNumber
 from inspector.wording import in_language
 
 WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.sheet") for language in LANGUAGES}
@@ -272,11 +272,18 @@ def _table(answer: Answer, names: Sequence[str], heading: str, language: Languag
         cells += f"<td>{html.escape(shown(answer.numbers[name], quantity, language))}</td>"
         if paper:
             published = question.published.get(name)
-            told = "" if published is None else WORDS[language].published(published.value, published.of.of(language))
-            cells += f"<td>{html.escape(told)}</td>"
+            cells += f"<td>{html.escape(_told_by(published, language))}</td>"
         rows.append(f"<tr>{cells}</tr>")
     heads = "".join(f'<th scope="col">{head}</th>' for head in page.HEADS[: 3 if paper else 2])
     return f"<h4>{heading}</h4><table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _told_by(published: PublishedNumber | None, language: Language) -> str:
+    if published is None:
+        return ""
+    of = published.of.of(language)
+    told: str = WORDS[language].published(published.value, of, same=published.same, from_memory=published.from_memory)
+    return told
 
 
 def _told(heading: str, text: str) -> str:

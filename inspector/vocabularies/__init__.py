@@ -11,9 +11,10 @@ vocabularies.by_library(trained, "lower slower").tokens
 ```
 
 `longest_match` is WordPiece's way through a word, `segmentations` unigram's, `losses` says what a unigram vocabulary
-can spare, and `by_model` cuts a text with a model's tokenizer.
+can spare, and `by_model` cuts a text with a model's tokenizer. `dictionary.words` cuts a text into words, Chinese too.
 """
 
+from inspector.vocabularies import dictionary
 from inspector.vocabularies.corpus import LONGEST_WORD, MOST_CHARACTERS, Corpus, checked
 from inspector.vocabularies.costs import MOST_READ, costs
 from inspector.vocabularies.merges import RULES, LearnedMerges, Merge, Rule, learn
@@ -39,6 +40,7 @@ __all__ = [
     "by_model",
     "checked",
     "costs",
+    "dictionary",
     "learn",
     "longest_match",
     "losses",

@@ -59,6 +59,7 @@ DAI_2019 = _arxiv(
 DAO_2022 = _arxiv(
     "Dao et al. 2022", "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", "2205.14135"
 )
+DEHGHANI_2019 = _arxiv("Dehghani et al. 2019", "Universal Transformers", "1807.03819")
 DETTMERS_2022 = _arxiv(
     "Dettmers et al. 2022", "LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale", "2208.07339"
 )
@@ -150,17 +151,27 @@ PRESS_2022 = _arxiv(
     "2108.12409",
 )
 PUCCETTI_2022 = _arxiv(
-    "Puccetti et al. 2022", "Outliers Dimensions that Disrupt Transformers Are Driven by Frequency", "2205.11380"
+    "Puccetti et al. 2022", "Outlier Dimensions that Disrupt Transformers Are Driven by Frequency", "2205.11380"
 )
 QI_2018 = _arxiv(
     "Qi et al. 2018",
     "When and Why are Pre-trained Word Embeddings Useful for Neural Machine Translation?",
     "1804.06323",
 )
+RAFFEL_2020 = _arxiv(
+    "Raffel et al. 2020",
+    "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
+    "1910.10683",
+)
 REIMERS_2019 = _arxiv(
     "Reimers & Gurevych 2019", "Sentence-BERT: Sentence Embeddings using Siamese BERT-Networks", "1908.10084"
 )
 SANTURKAR_2018 = _arxiv("Santurkar et al. 2018", "How Does Batch Normalization Help Optimization?", "1805.11604")
+SCHUSTER_2012 = Paper(
+    "Schuster & Nakajima 2012",
+    "Japanese and Korean Voice Search",
+    "https://research.google/pubs/japanese-and-korean-voice-search/",
+)
 SENNRICH_2016 = _arxiv(
     "Sennrich, Haddow & Birch 2016", "Neural Machine Translation of Rare Words with Subword Units", "1508.07909"
 )
@@ -168,6 +179,7 @@ SHAW_2018 = _arxiv(
     "Shaw, Uszkoreit & Vaswani 2018", "Self-Attention with Relative Position Representations", "1803.02155"
 )
 SHAZEER_2019 = _arxiv("Shazeer 2019", "Fast Transformer Decoding: One Write-Head is All You Need", "1911.02150")
+SHAZEER_2020 = _arxiv("Shazeer 2020", "GLU Variants Improve Transformer", "2002.05202")
 SHEN_2020 = _arxiv("Shen et al. 2020", "PowerNorm: Rethinking Batch Normalization in Transformers", "2003.07845")
 SINHA_2021 = _arxiv(
     "Sinha et al. 2021",
@@ -195,8 +207,14 @@ VOITA_2019 = _arxiv(
 )
 WETTIG_2023 = _arxiv("Wettig et al. 2023", "Should You Mask 15% in Masked Language Modeling?", "2202.08005")
 WIEGREFFE_2019 = _arxiv("Wiegreffe & Pinter 2019", "Attention is not not Explanation", "1908.04626")
+WU_2016 = _arxiv(
+    "Wu et al. 2016",
+    "Google's Neural Machine Translation System: Bridging the Gap between Human and Machine Translation",
+    "1609.08144",
+)
 XIAO_2023 = _arxiv("Xiao et al. 2023", "Efficient Streaming Language Models with Attention Sinks", "2309.17453")
 XIONG_2020 = _arxiv("Xiong et al. 2020", "On Layer Normalization in the Transformer Architecture", "2002.04745")
+YAN_2019 = _arxiv("Yan et al. 2019", "TENER: Adapting Transformer Encoder for Named Entity Recognition", "1911.04474")
 ZAHEER_2020 = _arxiv("Zaheer et al. 2020", "Big Bird: Transformers for Longer Sequences", "2007.14062")
 ZHANG_2019 = _arxiv("Zhang & Sennrich 2019", "Root Mean Square Layer Normalization", "1910.07467")
 ZHOU_2018 = _arxiv("Zhou et al. 2018", "Deep Interest Network for Click-Through Rate Prediction", "1706.06978")

@@ -62,10 +62,17 @@ class Measurement:
 
 @dataclass(frozen=True)
 class PublishedNumber:
-    """A number that a paper reports, shown beside the measured one. value: as printed. of: what the paper measured."""
+    """A number that a paper reports, shown beside the measured one.
+
+    value: as printed; "–" where the paper prints none, and `of` says what it shows. of: what the paper measured.
+    same: False where the paper measures another quantity than the number beside it. from_memory: True where nobody
+    has looked the value up. A reader is told of both.
+    """
 
     value: str
     of: Both
+    same: bool = True
+    from_memory: bool = False
 
 
 @dataclass(frozen=True)

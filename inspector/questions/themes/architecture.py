@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterable
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -14,12 +17,21 @@ from inspector.questions.record.checks import above, at_least, below, equal, nea
 from inspector.questions.record.kinds import ANY, ENCODER, ENCODER_DECODER, PREDICTS
 from inspector.questions.record.measured import OTHERS, RANDOM, SMALL
 from inspector.questions.record.papers import (
+    AINSLIE_2023,
+    DEHGHANI_2019,
     DONG_2021,
     HE_2016,
     HENDRYCKS_2016,
     LAN_2020,
     PRESS_2017,
+    PRESS_2022,
+    RAFFEL_2020,
+    SHAZEER_2019,
+    SHAZEER_2020,
+    SU_2021,
     VASWANI_2017,
+    XIONG_2020,
+    ZHANG_2019,
 )
 from inspector.questions.record.picture import Bars, Heatmap, Lines, Series
 from inspector.questions.record.question import (
@@ -110,8 +122,13 @@ ENCODER_BLOCK = Question(
     ),
     because=Both(
         "This is the layer of 2017, with N = 6. Most models since then put the norm before each sublayer (pre-norm) "
-        "and one more at the end; the rest of the picture is the same.",
-        "这是 2017 年论文的结构，N = 6。此后多数模型把归一化放到子层之前（Pre-LN），最后再加一个；其余不变。",
+        "and one more at the end. Variants change one part and keep the picture: positions (RoPE, ALiBi, T5), norm "
+        "(RMSNorm), activation (SwiGLU), shared keys and values (MQA, GQA), shared layers (ALBERT). The Lab has "
+        "them to try.",
+        "这是 2017 年论文的结构，N = 6。此后多数模型把归一化放到子层之前（Pre-LN），最后再加一个。"
+        "各种变体只改一个部件，结构不变："
+        "位置编码（RoPE、ALiBi、T5）、归一化（RMSNorm）、激活函数（SwiGLU）、共享 K/V（MQA、GQA）、跨层共享（ALBERT）。"
+        "这些都可以在 Lab 中试。",
     ),
     refuted=Both(
         "A layer whose output is not its input and the two additions, normed.",
@@ -119,7 +136,18 @@ ENCODER_BLOCK = Question(
     ),
     formula=r"x \leftarrow \mathrm{LN}(x + \mathrm{MHA}(x)), \quad x \leftarrow \mathrm{LN}(x + \mathrm{FFN}(x)), "
     r"\quad N = <layers>",
-    papers=(VASWANI_2017,),
+    papers=(
+        VASWANI_2017,
+        XIONG_2020,
+        SU_2021,
+        PRESS_2022,
+        RAFFEL_2020,
+        ZHANG_2019,
+        SHAZEER_2020,
+        SHAZEER_2019,
+        AINSLIE_2023,
+        LAN_2020,
+    ),
     see=PageLink("block", {"section": "One token's way"}),
     of=ENCODER,
 )
@@ -563,7 +591,7 @@ LAYERS = Question(
     setting=Both(
         "The tensors that each layer multiplied by, told apart by where they lie in memory. Encoder and decoder: of "
         "the translator where the model has no two stacks.",
-        "各层用到的张量，按内存地址区分。编码器与解码器：若该模型不是编码器-解码器，则用 translator。",
+        "各层用到的张量，按内存地址区分。编码器与解码器：若该模型不是编码器-解码器，则取自翻译模型（translator）。",
     ),
     because=Both(
         "“Identical layers” in the paper means that they are built alike, not that they hold the same numbers. "
@@ -576,7 +604,7 @@ LAYERS = Question(
         "如果模型各层是同一组张量，说法就成立，例如 ALBERT。",
     ),
     formula=r"L = <layers>, \quad |\{\theta_1, \dots, \theta_L\}| = <distinct>",
-    papers=(VASWANI_2017, LAN_2020),
+    papers=(VASWANI_2017, DEHGHANI_2019, LAN_2020),
     see=PageLink("block", {"section": "Sharing"}),
     of=ANY,
 )
@@ -592,6 +620,30 @@ def _vocabulary_matrices(subject: Subject) -> list[torch.Tensor]:
     ]
 
 
+def _scripts(subject: Subject) -> dict[str, float]:
+    """The shares of the vocabulary's pieces that are written in the source's script alone, the target's, or neither.
+
+    A piece counts for the scripts of its letters; the scripts are those of the model's own example.
+    """
+    trace = subject.trace
+    assert trace.target is not None
+    source, target = (_written_in(tokens) for tokens in (trace.tokens, trace.target.tokens))
+    pieces = [_written_in([piece]) for piece in subject.loaded.tokenizer.get_vocab()]
+    foreign = sum(bool(scripts & source) and not scripts & target for scripts in pieces)
+    return {"foreign": foreign / len(pieces), "common": sum(not scripts for scripts in pieces) / len(pieces)}
+
+
+def _written_in(tokens: Iterable[str]) -> set[str]:
+    """The scripts of the letters of tokens, by the first word of a letter's name: LATIN, CJK."""
+    return {
+        unicodedata.name(letter, "").partition(" ")[0]
+        for token in tokens
+        if not token.startswith("[")
+        for letter in token
+        if letter.isalpha()
+    }
+
+
 def _embeddings(subject: Subject) -> Measurement:
     matrices = _vocabulary_matrices(subject)
     if len(matrices) < 2:
@@ -604,6 +656,7 @@ def _embeddings(subject: Subject) -> Measurement:
     unshared = whole + sum(matrix.numel() for matrix in matrices) - sum(tensors.values())
     return Measurement(
         {
+            **_scripts(subject),
             "places": float(len(matrices)),
             "tensors": float(len(tensors)),
             "vocabularies": float(len({len(matrix) for matrix in matrices})),
@@ -640,6 +693,14 @@ EMBEDDINGS = Question(
             Both("Sharing saves a good part of the parameters: 10 % or more.", "共享能省下不少参数：至少 10%。"),
             (above("unshared", "parameters", times=1.1),),
         ),
+        ClaimPart(
+            Both(
+                "But the softmax then scores pieces that the target's language never writes: a quarter or more.",
+                "但 softmax 也要给目标语言从不使用的子词打分：至少四分之一。",
+            ),
+            (at_least("foreign", 0.25),),
+            role="limit",
+        ),
     ),
     measure=_embeddings,
     numbers={
@@ -654,11 +715,15 @@ EMBEDDINGS = Question(
         ),
         "parameters": Label(Both("parameters", "参数量")),
         "unshared": Label(Both("parameters of the model if no matrix were shared", "若不共享，模型的参数量")),
+        "foreign": Label(Both("pieces in the script of the source alone", "只用源语言文字书写的子词"), "%"),
+        "common": Label(Both("pieces without letters: marks and figures", "不含字母和汉字的子词：标点和数字"), "%"),
     },
     setting=Both(
         "The model's own parameters: those with at least as many rows as the tokenizer has pieces, told apart by "
-        "where they lie in memory.",
-        "模型自己的参数：行数不少于词表大小的矩阵，按内存地址区分。",
+        "where they lie in memory. Scripts: those of the letters of the model's example and its translation. This "
+        "model was built with sharing; what sharing does to training is not measured.",
+        "模型自己的参数：行数不少于词表大小的矩阵，按内存地址区分。文字：取该模型的例句及其译文所用的文字。"
+        "这个模型建造时就共享；共享对训练的影响没有测量。",
     ),
     because=Both(
         "A joint vocabulary makes the softmax larger, for words of both languages stand in it: sharing saves "
@@ -835,7 +900,7 @@ CLOSEST = Question(
     of=PREDICTS,
 )
 
-USUAL, HIGH = 0.1, 3.0
+USUAL = (0.01, 0.1)  # learning rates of plain SGD that people use
 WHOLE_RATES, WHOLE_STEPS = (0.001, 0.1, 1.0, 2.0, 3.0, 5.0), 2000
 
 
@@ -849,7 +914,7 @@ def _relu(subject: Subject) -> Measurement:
         )
     ffns = [feedforward.units(record, network) for record in records]
     relu = activations.outputs(records[len(records) // 2], network).set_index("function").loc["relu"]
-    dying = subject.once("units dying", lambda: activations.dying(rates=(USUAL, HIGH))).set_index("rate")["dead"]
+    dying = subject.once("units dying", lambda: activations.dying(rates=USUAL))["dead"]
     above_zero = torch.linspace(0.01, 100, 200, requires_grad=True)
     (slope,) = torch.autograd.grad(torch.relu(above_zero).sum(), above_zero)
     return Measurement(
@@ -857,8 +922,7 @@ def _relu(subject: Subject) -> Measurement:
             "slope": float(slope.min()),
             "flat": float(relu["flat"]),
             "mean": float(relu["mean"] / relu["deviation"]),
-            "usual": float(dying[USUAL]),
-            "high": float(dying[HIGH]),
+            "usual": float(dying.max()),
             "silent": sum(ffn.silent for ffn in ffns) / sum(ffn.units for ffn in ffns),
         },
         Bars(
@@ -910,18 +974,19 @@ RELU = Question(
             Both("At a usual learning rate 40 % of the units die.", "在通常的学习率下，40% 的单元会死亡。"),
             (above("usual", 0.3),),
         ),
-        ClaimPart(
-            Both("At a very high learning rate they do.", "学习率非常大时，会有这么多单元死亡。"),
-            (above("high", 0.3),),
-        ),
     ),
     measure=_relu,
     numbers={
         "slope": Label(Both("smallest slope for x > 0", "x > 0 时的最小斜率")),
         "flat": Label(Both("places with slope 0 on this text", "该文本上斜率为 0 的比例"), "%"),
         "mean": Label(Both("mean / deviation of ReLU's outputs", "ReLU 输出的均值 / 标准差")),
-        "usual": Label(Both("units that die, learning rate 0.1", "死亡单元的比例，学习率 0.1"), "%", of=SMALL),
-        "high": Label(Both("units that die, learning rate 3", "死亡单元的比例，学习率 3"), "%", of=SMALL),
+        "usual": Label(
+            Both(
+                "units that die, learning rates 0.01 and 0.1, the larger", "死亡单元的比例，学习率 0.01 和 0.1，取较大"
+            ),
+            "%",
+            of=SMALL,
+        ),
         "silent": Label(
             Both("units of this model above 0 for no token of the text", "该模型在该文本上从未大于 0 的单元"), "%"
         ),
@@ -929,9 +994,9 @@ RELU = Question(
     setting=Both(
         "The inputs of the middle layer's activation function on this text are put through ReLU, whatever the model's "
         "own is. Dying: a network with two hidden layers of 128 units, 200 steps of SGD, seed 0, tried on 4,096 "
-        "vectors.",
+        "vectors, at the learning rates that people use; larger ones stand under “run it whole”.",
         "把中间一层激活函数的输入送进 ReLU，不管模型自己用的是什么。死亡：两个隐藏层各 128 个单元的网络，SGD 200 步，"
-        "种子 0，用 4096 个向量检验。",
+        "种子 0，用 4096 个向量检验；学习率取人们实际使用的，更大的见“完整实验”。",
     ),
     because=Both(
         "A large step can push a unit's bias so low that no input reaches it, and then no gradient does. How many "
@@ -941,8 +1006,8 @@ RELU = Question(
         "常被引用的“40%”没有说明条件。在一个文本上不激活，并不等于死亡。",
     ),
     refuted=Both(
-        "Many dead units at a usual learning rate, or none at a very high one.",
-        "如果通常的学习率下就有很多死亡单元，或者极高的学习率下一个也没有，判断就会改变。",
+        "Many dead units at a usual learning rate.",
+        "如果通常的学习率下就有很多死亡单元，判断就会改变。",
     ),
     formula=r"\mathrm{ReLU}(x) = \max(0, x), \quad \frac{\mu}{\sigma} = <mean>",
     papers=(VASWANI_2017, HENDRYCKS_2016),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from inspector import feedforward, long_texts, masked_lm, sentence_vectors, stepwise, vocabularies
+from inspector import feedforward, interventions, long_texts, masked_lm, sentence_vectors, stepwise, vocabularies
+from inspector.information import entropy
 from inspector.probe import record_blocks
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, around, at_least, at_most, below, equal
@@ -17,15 +19,21 @@ from inspector.questions.record.papers import (
     DEVLIN_2019,
     KUDO_2018,
     REIMERS_2019,
+    SCHUSTER_2012,
     SENNRICH_2016,
     VASWANI_2017,
     WETTIG_2023,
+    WU_2016,
     ZAHEER_2020,
 )
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
 from inspector.questions.record.subject import Subject
+from inspector.questions.themes import several_texts
 from inspector.questions.themes.queries import SEES_QUERIES
+from inspector.questions.themes.several_texts import SEVERAL, Interval, interval, interval_labels
+from inspector.trace import Trace
+from inspector.vocabularies import dictionary
 
 LEARNED_PIECES = 60
 BLOCK = 64  # tokens that a sparse mask shows around a token
@@ -146,21 +154,24 @@ IS_ENCODER = Question(
 def _granularity(subject: Subject) -> Measurement:
     text = subject.text[: vocabularies.MOST_READ]
     page = long_texts.PAGES["home" if _chinese(text) else "pride"].text
-    corpus = vocabularies.Corpus.of(page)
-    ways = {
-        "characters": vocabularies.by_library(vocabularies.train("characters", corpus), text),
-        "words": vocabularies.by_library(vocabularies.train("words", corpus), text),
-        "pieces": vocabularies.by_model(subject.loaded.tokenizer, text),
+    cut = vocabularies.by_model(subject.loaded.tokenizer, text)
+    counts = {
+        "characters": float(len(text)),
+        "words": float(len(dictionary.words(text))),
+        "pieces": float(len(cut.tokens)),
     }
-    counts = {name: float(len(way.tokens)) for name, way in ways.items()}
+    if not counts["words"]:
+        raise UnanswerableError("The text has no words; write some.", "文本中没有词，请写一些。")
     names = (Both("characters", "字符"), Both("words", "词"), Both("pieces of this model", "该模型的子词"))
     picture = Bars(names, list(counts.values()), Both("tokens of the text", "文本的 token 数"), parts=["attention"] * 3)
     return Measurement(
         {
             **counts,
             "cells": (counts["characters"] / counts["pieces"]) ** 2,
-            "unknown_words": ways["words"].unknown / counts["words"],
-            "vocabulary": float(ways["pieces"].vocabulary),
+            "unknown_words": dictionary.unknown(text),
+            "unknown_page": dictionary.unknown(page),
+            "listed": float(len(dictionary.vocabulary("chinese" if _chinese(text) else "english"))),
+            "vocabulary": float(cut.vocabulary),
         },
         picture,
     )
@@ -175,8 +186,11 @@ GRANULARITY = Question(
     ),
     parts=(
         ClaimPart(
-            Both("A vocabulary of words leaves words of this text unknown.", "词表按词建立时，该文本中有未登录词。"),
-            (above("unknown_words", 0),),
+            Both(
+                "A vocabulary of more than 10,000 words leaves words of a book page unknown: one in 50 or more.",
+                "一万多词的词表，读一页书也有未登录词：至少五十分之一。",
+            ),
+            (at_least("unknown_page", 0.02),),
         ),
         ClaimPart(
             Both(
@@ -199,13 +213,21 @@ GRANULARITY = Question(
             Both("pairs with characters / with the model's tokens", "字粒度与该模型的 token 对数（n²）之比")
         ),
         "unknown_words": Label(Both("words of the text that the word vocabulary lacks", "文本中未登录词的占比"), "%"),
+        "unknown_page": Label(
+            Both("words of a book page that the word vocabulary lacks", "一页书中未登录词的占比"), "%"
+        ),
+        "listed": Label(Both("words of the word vocabulary", "按词建立的词表大小")),
         "vocabulary": Label(Both("vocabulary of this model", "该模型的词表大小")),
     },
     setting=Both(
-        "This text, cut into characters, into words and by the model's tokenizer, special tokens left out. The word "
-        "vocabulary is that of a book page (Pride and Prejudice, or 故乡 for a Chinese text).",
-        "把该文本按字符、按词和用该模型的分词器切分，不计特殊 token。词表来自一页书（《傲慢与偏见》，"
-        "中文文本用《故乡》）。",
+        "This text, cut into characters, into words and by the model's tokenizer, special tokens left out. English "
+        "words stand between blanks and marks; Chinese is cut from the left by the longest word of a dictionary of "
+        "20,000. The word vocabulary: frequent words of SCOWL, of jieba's dictionary the first 12,000. The page: "
+        "Pride and Prejudice, or 故乡 for a Chinese text.",
+        "把该文本按字符、按词和用该模型的分词器切分，不计特殊 token。"
+        "英文词按空格和标点切分；中文用 20000 词的词典从左起最长匹配。"
+        "按词建立的词表：英文为 SCOWL 的常用词，中文为 jieba 词典的前 12000 词。"
+        "书页：《傲慢与偏见》，中文文本用《故乡》。",
     ),
     because=Both(
         "The trade-off is real, and WordPiece is the way between: frequent words whole, rare ones in pieces. Chinese "
@@ -339,6 +361,37 @@ MASKING = Question(
 # --- 106: [CLS] ----------------------------------------------------------------------------------------------------
 
 
+_MOVED_TEXTS = 6  # whose words change places
+
+
+def _even_in(trace: Trace) -> float:
+    """Measure how much more even [CLS]'s attention among the text's tokens is than a word's: entropy / ln n."""
+    words = ~np.array(trace.encoding.special)
+    even = []
+    for site in trace.sites:
+        weights = trace.attention(layer=site.layer, call=site.call)[:, :, words].astype(np.float64)
+        rows = weights / weights.sum(axis=2, keepdims=True)
+        even.append(entropy(rows) / np.log(words.sum()))  # [H, Q]
+    of_rows = np.array(even).mean(axis=(0, 1))
+    return float(of_rows[0] - of_rows[words].mean())
+
+
+def _with_words(traces: Sequence[Trace]) -> list[Trace]:
+    """The texts in which words can change places."""
+    return [trace for trace in traces if sum(not special for special in trace.encoding.special) > 1]
+
+
+def _steadiness(subject: Subject) -> tuple[Interval, Interval]:
+    """Measure how far [CLS]'s last state moves when words change places, and how much farther a word's does."""
+    of_cls, less = [], []
+    for trace in _with_words(several_texts.traces(subject))[:_MOVED_TEXTS]:
+        words = ~np.array(trace.encoding.special)
+        changed = interventions.reorder(subject.loaded, trace, "shuffle").changed
+        of_cls.append(float(changed[0]))
+        less.append(float(np.median(changed[words]) - changed[0]))
+    return interval(of_cls), interval(less)
+
+
 def _cls(subject: Subject) -> Measurement:
     loaded, trace = subject.loaded, subject.trace
     nearest = sentence_vectors.nearest_average(trace.output)
@@ -347,6 +400,7 @@ def _cls(subject: Subject) -> Measurement:
     read = subject.cached(("paraphrases", loaded.card.id), lambda: sentence_vectors.read(loaded, texts))
     ranks = {pooling: sentence_vectors.partner_ranks(read.cosines(pooling)) for pooling in sentence_vectors.POOLINGS}
     layers = [float(at) for at in attention["layer"]]
+    moved, less = _steadiness(subject)
     picture = Lines(
         (
             Series(Both("on itself", "看自己"), layers, attention["itself"].tolist()),
@@ -362,6 +416,9 @@ def _cls(subject: Subject) -> Measurement:
             "cls": float(ranks["cls"].mean()),
             "mean": float(ranks["mean"].mean()),
             "agreement": float(np.mean(read.agreement)),
+            **interval([_even_in(trace) for trace in _with_words(several_texts.traces(subject))]).named("even"),
+            "moved": moved.mean,
+            **less.named("less"),
         },
         picture,
     )
@@ -386,6 +443,20 @@ CLS = Question(
             ),
             (below("miss", 0.1),),
         ),
+        ClaimPart(
+            Both(
+                "[CLS] is fair: it looks at the text's tokens more evenly than a word does.",
+                "[CLS] 更公平：它对文本各 token 的注意力比普通词更平均。",
+            ),
+            (above("even_least", 0),),
+        ),
+        ClaimPart(
+            Both(
+                "[CLS] stands above single words: it changes less than a word when words change places.",
+                "[CLS] 不偏向某个词：词序打乱时，它的变化比普通词小。",
+            ),
+            (above("less_least", 1e-3),),  # less is rounding
+        ),
     ),
     measure=_cls,
     numbers={
@@ -400,12 +471,28 @@ CLS = Question(
         "mean": Label(
             Both("rank of the paraphrase by the mean vector, mean; 1 is best", "用平均向量时同义句的平均名次，1 最好")
         ),
-        "agreement": Label(Both("cosine of [CLS] and the mean vector", "[CLS] 与平均向量的余弦")),
+        "agreement": Label(
+            Both(
+                "cosine of [CLS] and the mean vector, mean of eight sentences", "[CLS] 与平均向量的余弦，八个句子的均值"
+            )
+        ),
+        **interval_labels(
+            "even", Both("entropy / ln n among the text, [CLS] less a word", "对文本的熵 / ln n，[CLS] 减去普通词")
+        ),
+        "moved": Label(Both("change of [CLS]'s last state when words change places", "打乱词序后 [CLS] 的变化"), "%"),
+        **interval_labels(
+            "less", Both("change of a word's last state less that of [CLS]", "普通词的变化减去 [CLS] 的变化"), "%"
+        ),
     },
     setting=Both(
         "Last states on this text: the nearest average with weights of 0 or more and sum 1. Ranks: four pairs of "
-        "paraphrases, each among the other seven sentences.",
-        "该文本的最后一层状态：求权重非负、和为 1 的最近加权平均。名次：四对同义句，每句在其余七句中找自己的同义句。",
+        "paraphrases, each among the other seven sentences; their vectors give the cosine. Fair: rows of [CLS] and of "
+        "words, special tokens left out and the rest summing to 1, mean of heads and layers; and the text's words in a "
+        f"random order, {_MOVED_TEXTS} texts, each token compared with itself, |change| / length. {SEVERAL.en}",
+        "该文本的最后一层状态：求权重非负、和为 1 的最近加权平均。名次：四对同义句，每句在其余七句中找自己的同义句；"
+        "余弦也取自这八句。"
+        "公平：比较 [CLS] 与普通词的注意力行，去掉特殊 token 后归一，对各头各层取平均；再把文本的词随机打乱"
+        f"（{_MOVED_TEXTS} 段文本），每个 token 与原来的自己比较，变化 / 长度。{SEVERAL.zh}",
     ),
     because=Both(
         "A weighted average is what one attention takes. Around it stand [CLS]'s own embedding, residual sums, norms "
@@ -695,7 +782,7 @@ PIECES = Question(
         "如果 BPE 训练时合并了一个并非最高频的符号对，判断就会改变。",
     ),
     formula=r"\arg\max c(a, b): \; <frequent>, \qquad \arg\max \Delta \log L: \; <gain>",
-    papers=(SENNRICH_2016, KUDO_2018),
+    papers=(SENNRICH_2016, SCHUSTER_2012, WU_2016, KUDO_2018),
     see=PageLink("tokens", {"section": "How pieces are learned"}),
 )
 

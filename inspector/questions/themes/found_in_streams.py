@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from inspector.probe import record
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, around, at_least, below, equal, near
 from inspector.questions.record.kinds import ANY, ENCODERS, Kind
+from inspector.questions.record.measured import RANDOM
 from inspector.questions.record.papers import (
     BELROSE_2023,
     BRODY_2023,
@@ -238,41 +240,62 @@ OUTLIER_DIMENSION = Question(
 )
 
 
+def _mixed_alone(subject: Subject, *, residual: float) -> list[float]:
+    """The distance from rank 1 after each layer of attention alone, with the recorded maps and the real W_V and W_O.
+
+    x -> residual x + sum_h A_h x W_V^h W_O^h, from the state that enters layer 0; no bias, norm or FFN.
+    """
+    trace, stream, network = subject.trace, stream_of(subject), subject.loaded.network
+    layers = blocks_of(subject).of(stream)
+    x = layers[0].enters.astype(np.float64)
+    distances = []
+    for layer in layers:
+        value, out = layer.matrix("v"), layer.matrix("out")
+        if value is None or out is None:
+            raise UnanswerableError(
+                f"W_V or W_O of layer {layer.layer} of {subject.loaded.card.id} was not seen as a matrix of its own.",
+                f"没有看到 {subject.loaded.card.id} 第 {layer.layer} 层单独的 W_V 或 W_O 矩阵。",
+            )
+        weights = trace.attention(layer=layer.layer, stream=stream).astype(np.float64)  # [H, T, T]
+        width = trace.record_of(layer.layer, stream).value.shape[-1]
+        values = (x @ value.weight(network).double().cpu().numpy()).reshape(len(x), -1, width).swapaxes(0, 1)
+        values = values.repeat(len(weights) // len(values), axis=0)  # [H, T, E]
+        mixed = (weights @ values).swapaxes(0, 1).reshape(len(x), -1)
+        x = residual * x + mixed @ out.weight(network).double().cpu().numpy()
+        distances.append(_from_rank_one(x))
+    return distances
+
+
+def _from_rank_one(x: NDArray[np.float64]) -> float:
+    size = float(np.linalg.norm(x))
+    return float(np.linalg.norm(x - x.mean(axis=0))) / size if size else 0.0
+
+
 def _collapse(subject: Subject) -> Measurement:
     several_tokens(subject)
-    trace, stream = subject.trace, stream_of(subject)
-    alone: list[NDArray[np.float64]] = []
-    beside: list[NDArray[np.float64]] = []
-    for site in trace.sites_of(stream):
-        mean = trace.attention(layer=site.layer, stream=stream, call=site.call).mean(axis=0).astype(np.float64)
-        half = (mean + np.eye(len(mean))) / 2
-        alone.append(mean @ alone[-1] if alone else mean)
-        beside.append(half @ beside[-1] if beside else half)
-
-    def apart(product: NDArray[np.float64]) -> float:
-        return float(np.linalg.norm(product - product.mean(axis=0)) / np.linalg.norm(product))
-
+    alone, beside = _mixed_alone(subject, residual=0), _mixed_alone(subject, residual=1)
     layers = list(range(1, len(alone) + 1))
+    tokens = len(subject.trace.read_by(stream_of(subject)).tokens)
+    drawn = np.random.default_rng(0).dirichlet(np.ones(tokens), size=(len(alone), tokens))
     return Measurement(
         {
-            "alone": apart(alone[-1]),
-            "beside": apart(beside[-1]),
+            "alone": alone[-1],
+            "beside": beside[-1],
             "alike": block.alike(stages_of(subject)[-1].after),
+            "any": _from_rank_one(np.linalg.multi_dot([*drawn, np.eye(tokens)])),
         },
         Lines(
             (
+                Series(Both("attention alone", "只有注意力"), layers, [max(one, 1e-16) for one in alone]),
                 Series(
-                    Both("attention alone", "只有注意力"), layers, [max(apart(product), 1e-16) for product in alone]
-                ),
-                Series(
-                    Both("half residual", "一半残差"),
+                    Both("with the residual", "加残差"),
                     layers,
-                    [max(apart(product), 1e-16) for product in beside],
+                    [max(one, 1e-16) for one in beside],
                     part="residual",
                     dashed=True,
                 ),
             ),
-            x_title=Both("layers multiplied", "相乘的层数"),
+            x_title=Both("layers", "层数"),
             y_title=Both("distance from rank 1", "与秩 1 的距离"),
             log_y=True,
         ),
@@ -283,21 +306,21 @@ COLLAPSE = Question(
     126,
     asked=Both("Does attention without residual lose its rank?", "没有残差，注意力会秩坍缩吗？"),
     claim=Both(
-        "Pure attention makes all tokens alike, doubly exponentially fast with depth; the residual prevents it.",
-        "纯注意力会随深度以双指数速度让所有 token 变得相同，残差连接阻止了这一点。",
+        "Pure attention makes all tokens alike, the more the deeper; the residual prevents it.",
+        "纯注意力层数越深，各 token 越相同（秩坍缩）；残差连接阻止了这一点。",
     ),
     parts=(
         ClaimPart(
             Both(
-                "Multiplied up without a residual, the model's maps come close to rank 1.",
-                "不加残差，把各层的注意力矩阵连乘，结果接近秩 1。",
+                "Attention alone brings the model's own tokens close to rank 1.",
+                "只留注意力，该模型的各 token 就接近秩 1。",
             ),
             (below("alone", 0.2),),
         ),
         ClaimPart(
             Both(
-                "With a residual of one half they stay farther from rank 1: twice or more.",
-                "加一半残差，离秩 1 至少远一倍。",
+                "With the residual they stay farther from rank 1: twice or more.",
+                "加上残差，离秩 1 至少远一倍。",
             ),
             (above("beside", "alone", times=2),),
         ),
@@ -305,19 +328,35 @@ COLLAPSE = Question(
             Both("In the real model the tokens stay apart.", "在真实模型中，各 token 仍有差别。"),
             (below("alike", 0.95),),
         ),
+        ClaimPart(
+            Both(
+                "It takes no training: random maps, whose rows sum to 1 too, bring any tokens close to rank 1.",
+                "这与训练无关：随机的注意力矩阵（每行和为 1）连乘，也会让任何 token 接近秩 1。",
+            ),
+            (below("any", 0.2),),
+            role="mechanism",
+        ),
     ),
     measure=_collapse,
     numbers={
         "alone": Label(Both("distance from rank 1, attention alone", "与秩 1 的距离，只有注意力")),
-        "beside": Label(Both("distance from rank 1, half residual", "与秩 1 的距离，一半残差")),
+        "beside": Label(Both("distance from rank 1, attention with the residual", "与秩 1 的距离，注意力加残差")),
         "alike": Label(Both("mean cosine of two tokens in the last state", "最后一层状态中两个 token 的平均余弦")),
+        "any": Label(
+            Both("distance from rank 1 of as many random maps, multiplied", "同样多的随机矩阵连乘后与秩 1 的距离"),
+            of=RANDOM,
+        ),
     },
     setting=Both(
-        "The mean map of each layer's heads on this text, multiplied through all layers; ‖M − 1 m̄‖ / ‖M‖, with m̄ "
-        "the mean row. How fast the distance falls is "
-        "not tested: held fixed, maps bring it down exponentially only.",
-        "取该文本上每层各头平均的注意力矩阵，逐层连乘；‖M − 1 m̄‖ / ‖M‖，m̄ 为各行的平均。"
-        "下降的速度没有检验：矩阵固定时，距离只是指数下降。",
+        "The state that enters layer 0 goes through all layers as x → Σ_h A_h x W_V W_O, with this text's maps and the "
+        "model's own matrices, without FFN, norm or bias: once alone, once added to x. Distance: ‖X − 1 x̄‖ / ‖X‖, with "
+        "x̄ the mean row; 0 where all tokens are one. How fast it falls is not tested: the paper proves doubly "
+        "exponentially, where maps are made anew from what is left. Random rows are uniform on the simplex, seed 0.",
+        "把进入第 0 层的状态逐层变为 x → Σ_h A_h x W_V W_O，用该文本的注意力矩阵和模型自己的 W_V、W_O，"
+        "不含 FFN、归一化和偏置："
+        "一次只有这一项，一次再加上 x。距离：‖X − 1 x̄‖ / ‖X‖，x̄ 为各行的平均；所有 token 相同时为 0。"
+        "下降的速度没有检验："
+        "论文证明的双指数速度，要求用剩下的状态重新计算注意力矩阵。随机矩阵的每行在单纯形上均匀，种子 0。",
     ),
     because=Both(
         "Each map averages rows, and an average of averages has less to tell apart. The proof leaves out the FFN as "
@@ -326,14 +365,22 @@ COLLAPSE = Question(
         "梯度可以不消失，而 token 照样坍缩。",
     ),
     refuted=Both(
-        "Maps whose product keeps its rank without a residual.",
-        "如果没有残差，连乘后的矩阵仍保持秩，判断就会改变。",
+        "A model whose attention, without the residual, keeps its tokens apart.",
+        "如果没有残差，只靠注意力，各 token 仍有差别，判断就会改变。",
     ),
-    formula=r"\frac{\|M - \mathbf{1}\bar m\|}{\|M\|}: \ A_L \cdots A_1 \to <alone>, \quad "
-    r"\prod \tfrac{1}{2}(I + A_l) \to <beside>",
+    formula=r"X \to \sum_h A_h X W_V^h W_O^h: \ \frac{\|X - \mathbf{1}\bar x\|}{\|X\|} \to <alone>, \quad "
+    r"X \to X + \sum_h A_h X W_V^h W_O^h: \ <beside>",
     papers=(DONG_2021,),
     see=PageLink("block", {"section": "What each part adds"}),
     of=ANY,
+    published={
+        "alone": PublishedNumber(
+            "(·)^(3^L)",
+            Both("how the bound on the distance falls with L layers", "距离的上界随层数 L 下降的方式"),
+            same=False,
+            from_memory=True,
+        )
+    },
 )
 
 
@@ -557,6 +604,7 @@ def _cone(subject: Subject) -> Measurement:
         {
             "smallest": min(cosines),
             "first": cosines[0],
+            "middle": float(np.mean(_inner(cosines))),
             "last": cosines[-1],
             "centred": across(layers[order[-1]], 1),
         },
@@ -575,6 +623,13 @@ def _cone(subject: Subject) -> Measurement:
             y_title=Both("mean cosine of tokens of different texts", "不同文本的 token 的平均余弦"),
         ),
     )
+
+
+def _inner(cosines: Sequence[float]) -> Sequence[float]:
+    """The layers at the depths of layers 2 to 8 of 12, or the one in the middle of few."""
+    depth = np.arange(1, len(cosines) + 1) / len(cosines)
+    chosen = [cosine for cosine, at in zip(cosines, depth, strict=True) if 2 / 12 <= at <= 8 / 12]
+    return chosen or [cosines[len(cosines) // 2]]
 
 
 CONE = Question(
@@ -599,7 +654,7 @@ CONE = Question(
             (above("last", 0.9),),
         ),
         ClaimPart(
-            Both("Without their mean the vectors point everywhere.", "减去均值后，方向就分散了。"),
+            Both("Without their mean the vectors point everywhere.", "减去均值后，各方向的余弦接近 0。"),
             (around("centred", 0, within=0.2),),
         ),
     ),
@@ -607,6 +662,7 @@ CONE = Question(
     numbers={
         "smallest": Label(Both("mean cosine, smallest of all layers", "平均余弦，各层最小")),
         "first": Label(Both("mean cosine in the first layer", "平均余弦，第一层")),
+        "middle": Label(Both("mean cosine, depths of layers 2 to 8 of 12", "平均余弦，深度同 12 层中的第 2 到 8 层")),
         "last": Label(Both("mean cosine in the last layer", "平均余弦，最后一层")),
         "centred": Label(
             Both("mean cosine in the last layer, less the mean vector", "平均余弦，最后一层，减去平均向量")
@@ -632,13 +688,8 @@ CONE = Question(
     formula=r"\overline{\cos}(x, y): <first> \to <last>, \quad \overline{\cos}(x - \bar x, y - \bar x): <centred>",
     papers=(ETHAYARAJH_2019,),
     published={
-        "last": PublishedNumber(
-            "≈ 0.6",
-            Both(
-                "of GPT-2's layers 2 to 8; in its last layer almost 1",
-                "GPT-2 的第 2 到 8 层；最后一层几乎为 1",
-            ),
-        )
+        "middle": PublishedNumber("≈ 0.6", Both("in GPT-2's layers 2 to 8", "GPT-2 的第 2 到 8 层")),
+        "last": PublishedNumber("≈ 1", Both("in GPT-2's last layer", "GPT-2 的最后一层")),
     },
     see=PageLink("block", {"section": "What each part adds"}),
     of=ANY,
@@ -743,6 +794,16 @@ KEPT = Question(
     papers=(KOBAYASHI_2020, KOBAYASHI_2021),
     see=PageLink("block", {"section": "What each part adds"}),
     of=ANY,
+    published={
+        "weights": PublishedNumber("97.1 %", Both("of BERT-base, Wikipedia, table 2", "BERT-base，维基百科，表 2")),
+        "mixing": PublishedNumber(
+            "22.3 %",
+            Both(
+                "of BERT-base before the norm; 18.8 % with the norm (Kobayashi et al. 2021, table 2)",
+                "BERT-base，归一化之前；算上归一化为 18.8%（Kobayashi 等人 2021，表 2）",
+            ),
+        ),
+    },
 )
 
 
@@ -826,6 +887,17 @@ TOLD = Question(
     papers=(BRUNNER_2020,),
     see=PageLink("block", {"section": "What each part adds"}),
     of=ANY,
+    published={
+        "last": PublishedNumber(
+            "–",
+            Both(
+                "curves that fall with depth, of a trained map and the nearest neighbour by cosine (BERT-base); the "
+                "numbers were not looked up",
+                "论文给出随深度下降的曲线，用学到的映射和余弦最近邻（BERT-base）；数值没有查到",
+            ),
+            same=False,
+        )
+    },
 )
 
 
@@ -911,6 +983,13 @@ SPHERE = Question(
     papers=(BRODY_2023,),
     see=PageLink("layernorm", {"section": "What each step changes"}),
     of=LAYER_NORMED,
+    published={
+        "longest": PublishedNumber(
+            "1",
+            Both("exactly, but for ε: what the paper shows by algebra", "精确值（不计 ε），由代数推出"),
+            from_memory=True,
+        )
+    },
 )
 
 
@@ -1100,6 +1179,13 @@ LENS = Question(
     papers=(NOSTALGEBRAIST_2020, BELROSE_2023),
     see=PageLink("block", {"section": "What each part adds"}),
     of=READS_LAYERS,
+    published={
+        "middle": PublishedNumber(
+            "–",
+            Both("GPT-2, shown in pictures of single texts, not counted", "GPT-2，用单段文本的图展示，没有统计"),
+            from_memory=True,
+        )
+    },
 )
 
 
@@ -1205,6 +1291,16 @@ DECAY = Question(
     papers=(SU_2021,),
     see=PageLink("positions", {"section": "The table"}),
     of=ROTATES,
+    published={
+        "bound": PublishedNumber(
+            "–",
+            Both(
+                "a curve that falls and swings (section 3.4.3); no number is printed",
+                "一条边摆动边下降的曲线（3.4.3 节），没有给出数值",
+            ),
+            from_memory=True,
+        )
+    },
 )
 
 

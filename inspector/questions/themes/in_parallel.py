@@ -156,27 +156,30 @@ SERIAL = Question(
         ClaimPart(
             Both(
                 "In a layer of a Transformer the chain does not grow with the text.",
-                "在 Transformer 的一层中，运算链的长度与文本长度无关。",
+                "在 Transformer 的一层中，串行依赖链的长度与文本长度无关。",
             ),
             (equal("block", 1),),
         ),
     ),
     measure=lambda subject: subject.cached("serial chains", _serial),
     numbers={
-        "lstm": Label(Both("chain in an LSTM, 32 tokens / 16 tokens", "LSTM 的运算链，32 / 16 个 token 之比")),
+        "lstm": Label(Both("chain in an LSTM, 32 tokens / 16 tokens", "LSTM 的串行依赖链，32 / 16 个 token 之比")),
         "block": Label(
-            Both("chain in a Transformer's layer, 32 / 16 tokens", "Transformer 一层的运算链，32 / 16 个 token 之比")
+            Both(
+                "chain in a Transformer's layer, 32 / 16 tokens", "Transformer 一层的串行依赖链，32 / 16 个 token 之比"
+            )
         ),
         "chain": Label(
-            Both("chain in a Transformer's layer", "Transformer 一层的运算链"), Both("operations", "次运算")
+            Both("chain in a Transformer's layer", "Transformer 一层的串行依赖链"), Both("operations", "次运算")
         ),
     },
     setting=Both(
         "torch's LSTM, token by token, and its Transformer layer, width 32, random weights from seed 0: the longest "
         "chain in the graph that autograd records. No loaded model takes part, for the chain does not depend on "
         "weights.",
-        "torch 的 LSTM（逐个 token）和 Transformer 层，宽度 32，随机权重，种子 0：取 autograd 计算图中最长的运算链。"
-        "运算链与权重无关，所以不涉及加载的模型。",
+        "torch 的 LSTM（逐个 token）和 Transformer 层，宽度 32，随机权重，种子 0："
+        "取 autograd 计算图的最长路径（串行依赖链）。"
+        "串行依赖链与权重无关，所以不涉及加载的模型。",
     ),
     because=Both(
         "Both are trained with the true text as input, so it is not teacher forcing that makes the difference but the "
@@ -189,7 +192,7 @@ SERIAL = Question(
     ),
     refuted=Both(
         "A layer of attention whose chain grows with the text, or an LSTM whose chain does not.",
-        "如果注意力层的运算链随文本变长，或者 LSTM 的不变长，判断就会改变。",
+        "如果注意力层的串行依赖链随文本变长，或者 LSTM 的不变长，判断就会改变。",
     ),
     formula=r"\frac{\ell(2n)}{\ell(n)}: \quad <lstm> \;(h_t = f(h_{t-1}, x_t)), \qquad <block> \;(QK^\top)",
     papers=(VASWANI_2017,),

@@ -1,11 +1,10 @@
-"""Training: warm-up, dropout, variants and initial vectors. Questions 108 and 111 to 113."""
+"""Training: warm-up, dropout and initial vectors. Questions 108, 111 and 113."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,7 +13,7 @@ from torch import Tensor, nn
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, around, at_least, at_most, below, equal, near
 from inspector.questions.record.papers import LIU_2020, QI_2018, SRIVASTAVA_2014, VASWANI_2017, XIONG_2020
-from inspector.questions.record.picture import Bars, Lines, Series
+from inspector.questions.record.picture import Lines, Series
 from inspector.questions.record.question import (
     ClaimPart,
     Label,
@@ -30,6 +29,7 @@ from inspector.questions.record.subject import Subject
 from inspector.questions.themes.trained import courses_drawn, ends, train_both
 from models.training.schedules import learning_rate
 from models.training.tiny.experiments import BATCH, Embeddings, Experiment, LabRun, Switches
+from models.training.tiny.words import WORDS
 from models.transformer import config as choices
 
 WIDTH, WARMUP = 512, 4000  # of the paper's base model
@@ -343,116 +343,15 @@ RATE = Question(
 )
 
 
-# --- 112: variants -------------------------------------------------------------------------------------------------
-
-
-def _variants() -> Iterator[tuple[str, Switches]]:
-    """List every choice that the Lab's Transformer has beside the paper's, one change each."""
-    plain = Switches()
-    for name, kind in get_type_hints(choices.TransformerConfig).items():
-        if name == "shape" or not hasattr(plain, name):
-            continue
-        for value in get_args(kind) if get_origin(kind) is not None else ():
-            if isinstance(value, str) and value not in (getattr(plain, name), "none"):
-                change: dict[str, Any] = {name: value}
-                yield f"{name}={value}", replace(plain, **change)
-    others: list[dict[str, Any]] = [{"kv_heads": 1}, {"kv_heads": 2}, {"window": 2}, {"shared_layers": True}]
-    others += [{"residual": False}, {"norm": "none"}, {"positions": "none"}, {"scale": "none"}, {"projections": False}]
-    for change in others:
-        yield ", ".join(f"{name}={value}" for name, value in change.items()), replace(plain, **change)
-
-
-def _built() -> Measurement:
-    from models.training import lab
-    from models.training.tiny.solvers import solver
-
-    plain = _run(Switches())
-    texts = lab.fresh(plain, count=4)
-    moved: dict[str, float] = {}
-    listed = 0
-
-    def read(run: LabRun) -> Tensor:
-        with torch.inference_mode():
-            return _scores(solver(run).eval()(texts))
-
-    before = read(plain)
-    for name, switches in _variants():
-        listed += 1
-        try:
-            after = read(_run(switches))
-        except ValueError:  # it needs another stack than this one: tied embeddings, a decoder
-            continue
-        moved[name] = float((after - before).norm() / before.norm())
-    most = sorted(moved, key=lambda name: -moved[name])
-    picture = Bars(
-        most,
-        [max(moved[name], 1e-6) for name in most],
-        Both("output moved by the one change, before training", "只改一处后输出的变化，训练之前"),
-        log=True,
-    )
-    return Measurement(
-        {
-            "listed": float(listed),
-            "ran": float(len(moved)),
-            "changed": float(sum(value > 1e-5 for value in moved.values())),
-        },
-        picture,
-    )
-
-
-VARIANTS = Question(
-    112,
-    reads_text=False,
-    asked=Both("Which variants of the Transformer are there?", "Transformer 有哪些变体？"),
-    claim=Both(
-        "Many: other positions (RoPE, ALiBi, T5), norms (RMSNorm, pre-norm), activations (SwiGLU), shared keys (MQA, "
-        "GQA), windows, shared layers; each changes one part.",
-        "很多：位置编码（RoPE、ALiBi、T5）、归一化（RMSNorm、Pre-LN）、激活函数（SwiGLU）、共享 K/V（MQA、GQA）、"
-        "窗口注意力、跨层共享参数等，各改动一个部件。",
-    ),
-    parts=(
-        ClaimPart(
-            Both("There are at least twenty that change one part alone.", "只改一个部件的变体至少有二十种。"),
-            (at_least("ran", 20),),
-        ),
-        ClaimPart(
-            Both("Each gives another result than the original.", "每一种的结果都与原版不同。"),
-            (
-                at_least(
-                    "changed",
-                    "ran",
-                ),
-            ),
-        ),
-    ),
-    measure=lambda subject: subject.cached("variants", _built),
-    numbers={
-        "listed": Label(Both("changes that the Lab has", "Lab 中可做的改动")),
-        "ran": Label(Both("changes that can be built and run on this task", "能在该任务上搭建并运行的改动")),
-        "changed": Label(Both("changes with another result than the original", "结果与原版不同的改动")),
-    },
-    setting=Both(
-        "Every choice of this project's Transformer beside the paper's, read from its own code, one at a time: the "
-        "Lab's encoder with random weights, seed 0, on four texts. What needs a decoder does not run here.",
-        "从代码中读出本项目 Transformer 在原论文之外的每种选项，每次只改一处：Lab 的编码器，随机权重，种子 0，"
-        "四段文本。需要解码器的选项不在此运行。",
-    ),
-    because=Both(
-        "A list of names hides that they change different parts and can be combined. To differ before training says "
-        "nothing about which is better: that takes a training, in the Lab.",
-        "只列名字，看不出它们改的是不同部件，而且可以组合。训练前结果不同，并不说明哪个更好：那要在 Lab 里训练才知道。",
-    ),
-    refuted=Both(
-        "A variant that computes what the original computes.",
-        "如果某种变体计算的结果与原版完全相同，判断就会改变。",
-    ),
-    formula=r"\#\{v : f_v(x) \neq f(x)\} = <changed>, \qquad \#\{v\} = <ran>",
-    papers=(VASWANI_2017,),
-    see=PageLink("lab", {}),
-)
-
-
 # --- 113: word vectors ---------------------------------------------------------------------------------------------
+
+
+def _misplaced(network: nn.Module) -> None:
+    """Give each word of the task the vector of another word, drawn with seed 0."""
+    table = network.get_parameter("encoder.embedding.token.weight")
+    order = torch.randperm(len(WORDS), generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        table[: len(WORDS)] = table[order].clone()
 
 
 def _word_vectors() -> Measurement:
@@ -460,24 +359,26 @@ def _word_vectors() -> Measurement:
     from models.training.tiny.solvers import solver
 
     curves, unseen, seen = {}, {}, {}
-    sides: tuple[Embeddings, ...] = ("random", "frozen")
-    for side in sides:
-        switches = Switches(embeddings=side)
+    sides: tuple[tuple[str, Embeddings], ...] = (("random", "random"), ("taken", "frozen"), ("moved", "frozen"))
+    for side, embeddings in sides:
+        switches = Switches(embeddings=embeddings)
         run = LabRun(task="kinds", length=8, steps=KINDS_STEPS, learning_rate=0.002, switches=switches, seed=0)
         network = solver(run)
+        if side == "moved":
+            _misplaced(network)
         curves[side] = list(lab.train(network, run))
         seen[side] = curves[side][-1].token_accuracy
         unseen[side] = lab.trial(network, run, times=1).token_accuracy
-    names = {"random": Both("random", "随机初始化"), "frozen": Both("pretrained", "预训练")}
+    names = {"random": Both("random", "随机初始化"), "taken": Both("pretrained", "预训练")}
     picture = Lines(
         tuple(
             Series(
-                names[side],
-                [report.step for report in curve],
-                [report.token_accuracy for report in curve],
+                name,
+                [report.step for report in curves[side]],
+                [report.token_accuracy for report in curves[side]],
                 dashed=side == "random",
             )
-            for side, curve in curves.items()
+            for side, name in names.items()
         ),
         x_title=Both("step", "训练步数"),
         y_title=Both("words right, of those that are trained", "训练用词的正确率"),
@@ -485,9 +386,10 @@ def _word_vectors() -> Measurement:
     return Measurement(
         {
             "seen_random": seen["random"],
-            "seen_taken": seen["frozen"],
+            "seen_taken": seen["taken"],
             "unseen_random": unseen["random"],
-            "unseen_taken": unseen["frozen"],
+            "unseen_taken": unseen["taken"],
+            "unseen_moved": unseen["moved"],
         },
         picture,
     )
@@ -520,6 +422,14 @@ WORD_VECTORS = Question(
             ),
             (above("unseen_taken", "unseen_random"),),
         ),
+        ClaimPart(
+            Both(
+                "It is their meaning that helps: the same vectors, each given to another word, do half as well.",
+                "起作用的是词向量的含义：把同样的向量换给别的词，效果不到一半。",
+            ),
+            (at_most("unseen_moved", "unseen_taken", times=0.5),),
+            role="mechanism",
+        ),
     ),
     measure=lambda subject: subject.cached("word vectors", _word_vectors),
     numbers={
@@ -529,12 +439,17 @@ WORD_VECTORS = Question(
         "seen_taken": Label(Both("trained words right, pretrained vectors", "训练过的词的正确率，预训练词向量"), "%"),
         "unseen_random": Label(Both("unseen words right, random vectors", "未见词的正确率，随机初始化的词向量"), "%"),
         "unseen_taken": Label(Both("unseen words right, pretrained vectors", "未见词的正确率，预训练词向量"), "%"),
+        "unseen_moved": Label(
+            Both("unseen words right, pretrained vectors of other words", "未见词的正确率，预训练词向量换给别的词"), "%"
+        ),
     },
     setting=Both(
         f"The Lab's Transformer tells the kind of a word, of ten, {KINDS_STEPS} steps, seed 0: with random vectors "
-        "and with mini-bert's, which are not trained further. A third of the words is held out.",
+        "and with mini-bert's, which are not trained further, each at its word or at another one. A third of the words "
+        "is held out. A small case: ten kinds that are plain to see, and vectors of a model trained here.",
         f"Lab 的 Transformer 判断一个词属于十类中的哪一类，{KINDS_STEPS} 步，种子 0：随机词向量与 mini-bert 的词向量"
-        "（不再训练）。三分之一的词不参与训练。",
+        "（不再训练），向量给原来的词或换给别的词。三分之一的词不参与训练。"
+        "这是个小例子：十个类别界限分明，词向量来自本项目训练的模型。",
     ),
     because=Both(
         "Vectors that were trained elsewhere put like words side by side, which is all that is known of a word "
@@ -579,4 +494,4 @@ WORD_VECTORS = Question(
 )
 
 
-THEME = Theme("learning", Both("Training", "训练"), (WARM_UP, RATE, VARIANTS, WORD_VECTORS))
+THEME = Theme("learning", Both("Training", "训练"), (WARM_UP, RATE, WORD_VECTORS))

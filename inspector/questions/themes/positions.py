@@ -16,7 +16,17 @@ from inspector.questions.record.checks import above, at_least, at_most, below, e
 from inspector.questions.record.kinds import ENCODER, Kind
 from inspector.questions.record.measured import OTHERS as OTHER_MODELS
 from inspector.questions.record.measured import RANDOM
-from inspector.questions.record.papers import HAVIV_2022, KE_2021, PRESS_2022, SHAW_2018, SU_2021, VASWANI_2017
+from inspector.questions.record.papers import (
+    DAI_2019,
+    HAVIV_2022,
+    KE_2021,
+    PRESS_2022,
+    RAFFEL_2020,
+    SHAW_2018,
+    SU_2021,
+    VASWANI_2017,
+    YAN_2019,
+)
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import ClaimPart, Label, Measurement, PageLink, Question, Theme
 from inspector.questions.record.subject import Subject
@@ -473,7 +483,7 @@ PRODUCTS = Question(
         "如果距离相同的两对位置点积不同，判断就会改变。",
     ),
     formula=r"PE_p \cdot PE_{p+k} = \sum_i \cos(\omega_i k), \quad \sigma_p = <spread>",
-    papers=(VASWANI_2017, SU_2021),
+    papers=(VASWANI_2017, YAN_2019, SU_2021),
     see=PageLink("positions", {"section": "By distance"}),
 )
 
@@ -874,7 +884,7 @@ OTHERS = Question(
         "如果两个 token 一起平移后，五种方法中某一种的分数变了，判断就会改变。",
     ),
     formula=r"(R_m q) \cdot (R_n k) = q \cdot R_{n-m} k: \ <rope>",
-    papers=(SHAW_2018, SU_2021, PRESS_2022),
+    papers=(SHAW_2018, DAI_2019, RAFFEL_2020, SU_2021, PRESS_2022),
     see=PageLink("positions", {"section": "The kinds"}),
 )
 

@@ -308,4 +308,7 @@ def _numbers(answer: Answer, reader: Reader, words: ModuleType, language: Langua
 
 def _published(question: Question, name: str, words: ModuleType, language: Language) -> str:
     found = question.published.get(name)
-    return "" if found is None else plain(words.published(found.value, found.of.of(language)))
+    if found is None:
+        return ""
+    of = found.of.of(language)
+    return plain(words.published(found.value, of, same=found.same, from_memory=found.from_memory))

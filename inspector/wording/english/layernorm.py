@@ -618,8 +618,8 @@ MOVES = {
 ABOUT_MOVES = (
     f"{DRIFT_LAYERS} layers of width {WIDTH} each, pre-norm or without, {DRIFT_STEPS} steps of Adam, one seed, the "
     "task above. Looked at is what goes into the last layer's FFN, on texts that are not learned from: the move of "
-    "each dimension's mean and deviation in a step, over its deviation. Loss in nats per token; its spread is the largest "
-    "less the smallest on a step's texts, over steps of 0.05 to 0.4 along the gradient."
+    "each dimension's mean and deviation in a step, over its deviation. Loss in nats per token; its spread is the "
+    "largest less the smallest on a step's texts, over steps of 0.05 to 0.4 along the gradient."
 )
 VANISHED, EXPLODED, ALIKE = 1e-3, 1e3, 1e-3  # ratios of gradients, and 1 - cosine of tokens that have become one
 

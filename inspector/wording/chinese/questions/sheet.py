@@ -35,9 +35,12 @@ def measured_on(model: str, text: str) -> str:
     return f"本页的模型无法用来验证，因此在 {model} 上测量。它读的文本：{text}"
 
 
-def published(value: str, of: str) -> str:
-    """Tell a paper's figure."""
-    return f"{value}（{of}）"
+def published(value: str, of: str, *, same: bool = True, from_memory: bool = False) -> str:
+    """Tell a paper's figure; same: of the measured quantity; from_memory: not looked up."""
+    marks = [] if same else ["不是同一个量"]
+    marks += ["凭记忆，未核对"] if from_memory else []
+    told = "；".join(filter(None, [of, *marks]))
+    return f"{value}（{told}）" if told else value
 
 
 LENGTH = "篇幅"

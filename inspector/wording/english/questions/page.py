@@ -197,9 +197,15 @@ def numbers_of(model: str) -> str:
     return f"Numbers of {model}"
 
 
-def published(value: str, of: str) -> str:
-    """Say what a paper reports, and what was measured there."""
-    return f"{value} ({of})" if of else value
+def published(value: str, of: str, *, same: bool = True, from_memory: bool = False) -> str:
+    """Say what a paper reports, and what was measured there.
+
+    same: of the quantity that is measured here; from_memory: not looked up.
+    """
+    marks = [] if same else ["not the same measure"]
+    marks += ["from memory"] if from_memory else []
+    told = "; ".join(filter(None, [of, *marks]))
+    return f"{value} ({told})" if told else value
 
 
 def see(page: str, model: str) -> str:

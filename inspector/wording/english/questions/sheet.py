@@ -38,9 +38,12 @@ def measured_on(model: str, text: str) -> str:
     return f"Measured on {model}, because the model of this sheet cannot be asked. It read: {text}"
 
 
-def published(value: str, of: str) -> str:
-    """Tell a paper's figure."""
-    return f"{value} ({of})"
+def published(value: str, of: str, *, same: bool = True, from_memory: bool = False) -> str:
+    """Tell a paper's figure; same: of the measured quantity; from_memory: not looked up."""
+    marks = [] if same else ["not the same measure"]
+    marks += ["from memory"] if from_memory else []
+    told = "; ".join(filter(None, [of, *marks]))
+    return f"{value} ({told})" if told else value
 
 
 LENGTH = "Length"

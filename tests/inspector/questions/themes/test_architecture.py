@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from torch import nn
 
 import models
 from inspector.questions import Subject, asking
+from inspector.questions.themes import architecture
 from inspector.questions.themes.architecture import THEME
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.worlds import ask, made
 
 WHOLE = [question for question in THEME.questions if question.whole is not None]
 
@@ -64,6 +69,20 @@ def test_88_the_translator_shares_three_embeddings(answer: Ask):
     found = answer(88)
     assert found.verdict == "true"
     assert found.numbers["unshared"] - found.numbers["parameters"] == 2 * 6000 * 192
+    assert found.held[3]
+    pieces = models.load("translator").tokenizer.get_vocab()
+    latin = [piece for piece in pieces if re.search("[A-Za-z]", piece) and not re.search("[\u4e00-\u9fff]", piece)]
+    assert found.numbers["foreign"] * len(pieces) == pytest.approx(len(latin), rel=0.02)
+
+
+def test_88_a_decoder_with_a_table_of_its_own_shares_less():
+    def apart(network: nn.Module) -> None:
+        table = network.get_parameter("decoder.embedding.token.weight")
+        network.get_submodule("decoder.embedding.token").weight = nn.Parameter(table.clone())
+
+    found = ask(88, made("translator", apart))
+    assert not found.held[0]
+    assert found.numbers["tensors"] == 2
 
 
 def test_89_embedding_and_output_are_one_tensor(answer: Ask):
@@ -79,14 +98,27 @@ def test_90_the_closest_row_wins_where_rows_have_one_length(answer: Ask):
     assert found.numbers["unequal"] == pytest.approx(0.43, abs=0.03)  # lengths e^U(0, 3)
 
 
-def test_91_units_die_at_a_high_learning_rate(answer: Ask):
+def test_91_no_unit_dies_at_a_rate_that_people_use(answer: Ask):
     found = answer(91)
     assert found.verdict == "partly"
-    assert found.held == (True, False, True, False, True)
-    assert found.numbers["usual"] == 0  # learning rate .1
-    assert found.numbers["high"] == pytest.approx(0.44, abs=0.15)  # the last bit decides which die: 0.375 elsewhere
+    assert found.held == (True, False, True, False)
+    assert found.numbers["usual"] == 0  # learning rates .01 and .1
     centred = (1 / np.sqrt(2 * np.pi)) / np.sqrt(0.5 - 1 / (2 * np.pi))  # of a normal input
     assert 0 < found.numbers["mean"] < centred
+
+
+def test_91_units_die_where_people_take_rates_of_five(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(architecture, "USUAL", (5.0,))
+    assert ask(91, "mini-bert").held[3]
+
+
+def test_91_relu_saturates_nowhere_where_all_units_are_above_0():
+    def raised(network: nn.Module) -> None:
+        for name, parameter in network.named_parameters():
+            if name.endswith("ffn.up.bias"):
+                parameter.add_(1000)
+
+    assert ask(91, made("mini-bert", raised)).held[1]
 
 
 @pytest.mark.parametrize("question", WHOLE, ids=lambda question: str(question.number))

@@ -1,4 +1,4 @@
-"""Questions 133 to 137 and 143 on MiniLM and the page's example, or on the model that stands in."""
+"""Questions 133 to 136 and 143 on MiniLM and the page's example, or on the model that stands in."""
 
 from __future__ import annotations
 
@@ -60,19 +60,18 @@ def test_134_a_head_of_minilm_finds_the_noun_that_a_pronoun_means(answer: Ask):
     assert found.numbers["nearest"] == 0.5
 
 
-def test_135_cross_attention_aligns_mostly_and_best_before_the_last_layer(answer: Ask):
+def test_135_cross_attention_aligns_mostly_and_two_layers_cannot_be_told_apart(answer: Ask):
     found = answer(135)
-    assert (found.verdict, found.held, found.measured_on) == ("partly", (True, True, False), "translator")
+    assert (found.verdict, found.held, found.measured_on) == ("partly", (True, False, False), "translator")
     assert found.numbers["diagonal"] < 0.5 < 0.6 < found.numbers["head"] < 0.9
     assert found.numbers["head"] < found.numbers["other_layer"] < found.numbers["before_last"]  # means of heads
     assert found.numbers["reading"] < 0.2  # the row that predicts a token aligns, not the one that reads it
 
 
-def test_136_a_head_rests_on_the_rarest_token_of_one_text_alone(answer: Ask):
+def test_136_no_head_rests_on_the_rarest_token_of_all_sentences(answer: Ask):
     found = answer(136)
-    assert (found.verdict, found.held) == ("partly", (True, False, False))
-    assert found.numbers["here"] == 1  # all tokens but the rarest, "mat", look at it
-    assert found.numbers["elsewhere"] < found.numbers["best"] < 0.5
+    assert (found.verdict, found.held) == ("partly", (False, True, True))
+    assert found.numbers["best_most"] < 0.5 < found.numbers["own"]  # 66 % in Voita et al. 2019
 
 
 def test_the_rarest_of_a_decoder_is_the_rarest_so_far():
@@ -83,12 +82,6 @@ def test_the_rarest_of_a_decoder_is_the_rarest_so_far():
     weights = trace.attention(layer=0, head=0)[1:, 1:]
     right = [ids[weights[row].argmax()] == ids[: row + 1].max() for row in rows]
     assert shares[0] == pytest.approx(np.mean(right))
-
-
-def test_137_order_changes_the_states_of_a_trained_model(answer: Ask):
-    found = answer(137)
-    assert 0 < found.numbers["smallest"] <= found.numbers["median"] <= found.numbers["largest"]
-    assert found.numbers["median"] > 0.1  # a tenth of a state's length
 
 
 def test_143_shuffled_a_sentence_keeps_its_vector_and_loses_its_words(answer: Ask):

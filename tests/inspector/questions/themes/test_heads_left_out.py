@@ -10,10 +10,9 @@ import torch
 
 import models
 from inspector import examples, interventions
-from inspector.probe import record
 from inspector.questions import asking
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes import found_in_heads
+from inspector.questions.themes import found_in_heads, several_texts
 from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
@@ -37,13 +36,14 @@ def test_123_mini_gpt_misses_its_positional_heads():
     found = asking.ask(asking.find(123), subject)
     assert found.held == (True, True, False)
     assert found.numbers["positional"] > 10 * found.numbers["others"]
-    trace = record(loaded, examples.of("mini-gpt"))
-    change = interventions.drop(loaded, trace, heads=[("decoder", 0, 2), ("decoder", 0, 3)])
-    weights = trace.attention(layer=0, head=2, stream="decoder")
-    assert (weights[2:].argmax(axis=-1) == np.arange(1, len(weights) - 1)).all()
-    before, after = (torch.tensor(one.output) for one in (change.before, change.after))
-    moved = 1 - torch.nn.functional.cosine_similarity(before, after).mean()
-    assert_close(float(moved), found.numbers["positional"], relative=1e-4)
+    moved = []
+    for trace in several_texts.traces(subject)[:3]:
+        change = interventions.drop(loaded, trace, heads=[("decoder", 0, 2), ("decoder", 0, 3)])
+        weights = trace.attention(layer=0, head=2, stream="decoder")
+        assert (weights[2:].argmax(axis=-1) == np.arange(1, len(weights) - 1)).mean() > 0.9
+        before, after = (torch.tensor(one.output) for one in (change.before, change.after))
+        moved.append(float(1 - torch.nn.functional.cosine_similarity(before, after).mean()))
+    assert_close(float(np.mean(moved)), found.numbers["positional"], relative=1e-4)
 
 
 def test_123_minilm_has_one_and_misses_it_little(answer: Ask):
