@@ -21,6 +21,7 @@ from inspector.questions.themes import (
     projections,
     scale,
     score_functions,
+    serving,
     several_heads,
 )
 
@@ -42,6 +43,7 @@ _THEMES = (
     found_in_heads.THEME,
     found_in_streams.THEME,
     found_in_words.THEME,
+    serving.THEME,
 )
 THEMES = tuple(
     replace(theme, questions=tuple(sorted(theme.questions, key=lambda question: question.number))) for theme in _THEMES
