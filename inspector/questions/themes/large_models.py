@@ -596,10 +596,10 @@ ROUTED = Question(
     because=Both(
         "An expert that is chosen more learns more and is chosen still more: the papers saw it collapse at their size. "
         "Where inputs fall into clear kinds, their differences spread them, and what is lost are a few experts. "
-        "Balance is for machines too: each expert has a place of its own, and the busiest sets the time. It works "
-        "against quality where kinds are not equally frequent.",
+        "Balance is for machines too: each expert has a place of its own, and the busiest sets the time. An "
+        "even load need not be the best, so it may cost a little.",
         "被选得多的专家学得多，于是更常被选：论文在大规模训练中看到了坍缩。输入本身分得清类别时，差异会把它们分散开，"
-        "损失的只是几个专家。均衡也是为了机器：每个专家各占一处，最忙的决定快慢。各类输入频率不等时，均衡与效果是矛盾的。",
+        "损失的只是几个专家。均衡也是为了机器：每个专家各占一处，最忙的决定快慢。均衡的分配未必最好，所以可能略有代价。",
     ),
     refuted=Both(
         "Mixtures without a balance loss of which one expert reads most inputs, and that gain by the loss.",

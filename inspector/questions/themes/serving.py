@@ -402,10 +402,11 @@ LATENT = Question(
     },
     setting=Both(
         "The main directions of each layer's keys and values, as the cache holds them, are found on two passages; the "
-        "losses are those of a third. Latent: as many numbers as one head's key and value; no training. 99 % and "
-        "half: a smaller share would be no low rank. A model of more than 50 million numbers reads 48 tokens of each.",
+        "losses are those of a third. Latent: as many numbers as one head's key and value; no training. 5 %: "
+        "less than the loss differs between passages; half: more would be no low rank. A model of more than 50 million "
+        "numbers reads 48 tokens of each.",
         "在两段短文上求每层 K、V（缓存中的样子）的主方向，在第三段上计算损失。潜在向量与一个头的 K、V 一样大，"
-        "不再训练。99% 与一半：达不到就谈不上低秩。参数超过 5000 万的模型每段读 48 个 token。",
+        "不再训练。5%：小于几段短文之间的损失差别；一半：更多就谈不上低秩。参数超过 5000 万的模型每段读 48 个 token。",
     ),
     because=Both(
         "Merging heads throws away what tells them apart; a latent may keep a little of each. MLA's own latent is "
@@ -763,11 +764,11 @@ IN_BITS = Question(
     setting=Both(
         "The matrices of all linear layers, rounded to whole numbers times the largest |w| of each output channel "
         "(absmax); embeddings, norms and activations stay. Change: ‖h' − h‖ / ‖h‖ of the last states of this text, "
-        "mean. Loss: mini-gpt on three passages of 128 tokens, whatever the model. 1 %: a loss that two trainings from "
-        "other seeds differ by; 5 %: a cosine above 0.998.",
+        "mean. Loss: mini-gpt on three passages of 128 tokens, whatever the model. 1 %: a small part of what the loss "
+        "differs by between the passages; 5 %: a cosine above 0.998.",
         "所有线性层的矩阵按每个输出通道的最大 |w| 取整（absmax）；嵌入、归一化、激活值不变。状态变化：该文本最后一层的"
         "‖h' − h‖ / ‖h‖，取平均。损失：不管是什么模型，都用 mini-gpt 在三段各 128 个 token 的短文上计算。"
-        "1%：换个种子训练也会差这么多；5%：相当于余弦大于 0.998。",
+        "1%：远小于几段短文之间的损失差别；5%：相当于余弦大于 0.998。",
     ),
     because=Both(
         "Eight bits tell 255 steps apart, four tell 15. Large models have weights to spare and methods that correct "
@@ -1042,11 +1043,11 @@ STREAMING = Question(
     setting=Both(
         "Three passages of 128 tokens, a cache of 32 (a large model: 48 and 24), in every layer; losses of the tokens "
         "after it is full. Positions stay as in the whole text, and no text is longer than the model was trained on: "
-        "what is measured is the first tokens' absence alone. A tenth: three or four times what the window costs a "
+        "what is measured is the first tokens' absence alone. A tenth: several times what a window alone costs a "
         "model that rests on none of them.",
         "三段各 128 个 token 的短文，缓存 32 个（大模型 48 和 24），每层相同；损失取缓存装满之后的 token。"
         "位置仍按整段文本计，而且都不超过训练长度：测的只是少了最前面的 token。十分之一：对不依赖它们的模型，"
-        "窗口本身的代价约为其三分之一或四分之一。",
+        "窗口本身的代价要小好几倍。",
     ),
     because=Both(
         "A row's weights sum to 1, and a head with nothing to fetch rests on the first token, whose value is small. "
