@@ -14,6 +14,7 @@ from inspector.questions.themes import (
     found_in_streams,
     found_in_words,
     in_parallel,
+    large_models,
     layer_norm,
     learning,
     masks,
@@ -21,6 +22,7 @@ from inspector.questions.themes import (
     projections,
     scale,
     score_functions,
+    serving,
     several_heads,
 )
 
@@ -42,6 +44,8 @@ _THEMES = (
     found_in_heads.THEME,
     found_in_streams.THEME,
     found_in_words.THEME,
+    serving.THEME,
+    large_models.THEME,
 )
 THEMES = tuple(
     replace(theme, questions=tuple(sorted(theme.questions, key=lambda question: question.number))) for theme in _THEMES

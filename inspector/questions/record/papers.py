@@ -60,6 +60,11 @@ DAO_2022 = _arxiv(
     "Dao et al. 2022", "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", "2205.14135"
 )
 DEHGHANI_2019 = _arxiv("Dehghani et al. 2019", "Universal Transformers", "1807.03819")
+DEEPSEEK_2024 = _arxiv(
+    "DeepSeek-AI 2024",
+    "DeepSeek-V2: A Strong, Economical, and Efficient Mixture-of-Experts Language Model",
+    "2405.04434",
+)
 DETTMERS_2022 = _arxiv(
     "Dettmers et al. 2022", "LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale", "2208.07339"
 )
@@ -84,6 +89,11 @@ ETHAYARAJH_2019 = _arxiv(
     "Embeddings",
     "1909.00512",
 )
+FEDUS_2021 = _arxiv(
+    "Fedus, Zoph & Shazeer 2021",
+    "Switch Transformers: Scaling to Trillion Parameter Models with Simple and Efficient Sparsity",
+    "2101.03961",
+)
 GARG_2019 = _arxiv("Garg et al. 2019", "Jointly Learning to Align and Translate with Transformer Models", "1909.02074")
 HAVIV_2022 = _arxiv(
     "Haviv et al. 2022",
@@ -95,6 +105,8 @@ HE_2016 = _arxiv("He et al. 2016", "Deep Residual Learning for Image Recognition
 HOCHREITER_1997 = Paper(
     "Hochreiter & Schmidhuber 1997", "Long Short-Term Memory", "https://doi.org/10.1162/neco.1997.9.8.1735"
 )
+HOLTZMAN_2020 = _arxiv("Holtzman et al. 2020", "The Curious Case of Neural Text Degeneration", "1904.09751")
+HU_2021 = _arxiv("Hu et al. 2021", "LoRA: Low-Rank Adaptation of Large Language Models", "2106.09685")
 IOFFE_2015 = _arxiv(
     "Ioffe & Szegedy 2015",
     "Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate Shift",
@@ -121,6 +133,9 @@ KUDO_2018 = _arxiv(
 )
 LAN_2020 = _arxiv(
     "Lan et al. 2020", "ALBERT: A Lite BERT for Self-supervised Learning of Language Representations", "1909.11942"
+)
+LEVIATHAN_2023 = _arxiv(
+    "Leviathan, Kalman & Matias 2023", "Fast Inference from Transformers via Speculative Decoding", "2211.17192"
 )
 LIU_2020 = _arxiv("Liu et al. 2020", "On the Variance of the Adaptive Learning Rate and Beyond", "1908.03265")
 LI_2023 = _arxiv(
@@ -172,11 +187,17 @@ SCHUSTER_2012 = Paper(
     "Japanese and Korean Voice Search",
     "https://research.google/pubs/japanese-and-korean-voice-search/",
 )
+SAXENA_2023 = Paper("Saxena 2023", "Prompt Lookup Decoding", "https://github.com/apoorvumang/prompt-lookup-decoding")
 SENNRICH_2016 = _arxiv(
     "Sennrich, Haddow & Birch 2016", "Neural Machine Translation of Rare Words with Subword Units", "1508.07909"
 )
 SHAW_2018 = _arxiv(
     "Shaw, Uszkoreit & Vaswani 2018", "Self-Attention with Relative Position Representations", "1803.02155"
+)
+SHAZEER_2017 = _arxiv(
+    "Shazeer et al. 2017",
+    "Outrageously Large Neural Networks: The Sparsely-Gated Mixture-of-Experts Layer",
+    "1701.06538",
 )
 SHAZEER_2019 = _arxiv("Shazeer 2019", "Fast Transformer Decoding: One Write-Head is All You Need", "1911.02150")
 SHAZEER_2020 = _arxiv("Shazeer 2020", "GLU Variants Improve Transformer", "2002.05202")
@@ -215,6 +236,7 @@ WU_2016 = _arxiv(
 XIAO_2023 = _arxiv("Xiao et al. 2023", "Efficient Streaming Language Models with Attention Sinks", "2309.17453")
 XIONG_2020 = _arxiv("Xiong et al. 2020", "On Layer Normalization in the Transformer Architecture", "2002.04745")
 YAN_2019 = _arxiv("Yan et al. 2019", "TENER: Adapting Transformer Encoder for Named Entity Recognition", "1911.04474")
+XIONG_2023 = _arxiv("Xiong et al. 2023", "Effective Long-Context Scaling of Foundation Models", "2309.16039")
 ZAHEER_2020 = _arxiv("Zaheer et al. 2020", "Big Bird: Transformers for Longer Sequences", "2007.14062")
 ZHANG_2019 = _arxiv("Zhang & Sennrich 2019", "Root Mean Square Layer Normalization", "1910.07467")
 ZHOU_2018 = _arxiv("Zhou et al. 2018", "Deep Interest Network for Click-Through Rate Prediction", "1706.06978")

@@ -120,7 +120,7 @@ class StatedVerdict:
 class Question:
     """A question that people come with.
 
-    number: 1 to 113, the claims; from 114 on, findings about heads that people quote.
+    number: 1 to 113, the claims; 114 to 143, findings that people quote; from 144 on, what is asked since.
     asked: the question. claim: what people say. parts: the claim in parts, from which the verdict follows.
     setting: what is measured, on which tokens and seeds, and why on another model than the reader's where that is so.
     because: why people believe otherwise, or what lies behind the answer; it names no measured number, for the text
