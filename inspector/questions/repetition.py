@@ -26,7 +26,7 @@ GUESSES: tuple[Guess, ...] = get_args(Guess)
 
 @dataclass(frozen=True)
 class Kept:
-    """What is kept of a question: the last guess that counted, whether it was right, its day, and the box, from 1."""
+    """The last guess of a question that counted: whether it was right, its day, and the box, from 1."""
 
     guess: Guess
     right: bool
@@ -40,7 +40,7 @@ class Kept:
 
 
 Guesses = Mapping[int, Kept]
-"""What is kept, by the number of the question."""
+"""Guesses that are kept, by the number of the question."""
 
 
 def marked(before: Kept | None, *, right: bool, guess: Guess, today: date) -> Kept:

@@ -1,4 +1,4 @@
-"""What the browser keeps, there and back, and what a stranger may have put in its place."""
+"""Kept guesses, there and back, and what a stranger may have put in their place."""
 
 from __future__ import annotations
 
