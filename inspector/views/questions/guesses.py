@@ -59,11 +59,11 @@ def hear() -> None:
     now, told = _now(), keeping.told()
     if told is None or told == now.told:
         return
-    text = None if now.told is None else now.told.text
+    there = now.written if now.written is not None or now.told is None else now.told.text
     now.told = told
     if told.problem == "large":
         now.unreadable = "large"
-    elif not told.problem and told.text not in (text, now.written):
+    elif not told.problem and told.text != there:
         _read(now, told)
     waiting, now.waiting = now.waiting, []
     for number, right, guess in waiting:
@@ -126,8 +126,6 @@ def show_problem(language: Language) -> None:
 
 def _ask_again(number: int) -> None:
     of_visit().pop(number, None)
-    for name in ("interview", "interview_at"):
-        link.assign(name, None)
     link.assign("q", number)
 
 

@@ -28,6 +28,7 @@ _SHOWN = "shown"  # in place of a guess
 _NUMBER = "number"
 _FRESH = "questions.fresh"  # in the session: the number of the question whose guess is not marked yet
 _HINTS, _ON_SLIDER, _NUMBERS = "questions.hints", "questions.on slider", "questions.numbers"
+_MOVED = "questions.moved"  # in the session: the numbers of the questions whose slider was moved
 
 
 def another(than: int | None = None) -> Question:
@@ -149,7 +150,7 @@ def _take(question: Question, guess: str) -> None:
 
 
 def _slider(question: Question, step: course.Step, words: ModuleType, language: Language) -> None:
-    """Draw the slider on which the number is guessed; it opens in the middle."""
+    """Draw the slider on which the number is guessed; it opens in the middle, which is no guess until it was moved."""
     label, stops = question.numbers[step.number], number_guess.stops(step)
     guessed = st.select_slider(
         plain(words.question(label.name.of(language))),
@@ -157,13 +158,16 @@ def _slider(question: Question, step: course.Step, words: ModuleType, language: 
         stops[len(stops) // 2],
         format_func=lambda value: shown(value, label, language),
         key=f"number {question.number} {language}",
+        on_change=_set(_MOVED).add,
+        args=(question.number,),
     )
 
     def take() -> None:
         _numbers()[question.number] = guessed
         _take(question, _NUMBER)
 
-    st.button(words.TAKE, key=f"take {question.number}", on_click=take)
+    moved = question.number in _set(_MOVED)
+    st.button(words.TAKE, key=f"take {question.number}", on_click=take, disabled=not moved)
 
 
 def _turn(question: Question) -> None:

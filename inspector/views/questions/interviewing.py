@@ -170,7 +170,9 @@ def _answer(
         st.markdown(f"**{words.NAMED}**")
         ticked = [_point(part, held, answer, words, page, language) for part, held in _parts(answer)]
         said = words.because(page.BECAUSE, plain(question.because.of(language)))
-        ticked.append(st.checkbox(said, key=f"named {question.number} why {language}", wrap=True))
+        ticked.append(
+            st.checkbox(said, key=f"named {question.number} why {language}", wrap=True, persist_state="session")
+        )
         label, icon = appearance.on_accent(words.NEXT if at + 1 < of else words.RESULT)
         st.button(
             label,
@@ -193,7 +195,7 @@ def _point(
     before = {"claim": "", "limit": words.BUT, "mechanism": words.WHY}[part.role] if held else words.NOT_SO
     said = f"{before} {plain(page.quoted(part.statement.of(language)))}".strip()
     key = f"named {answer.question.number} {answer.question.parts.index(part)} {language}"
-    ticked = st.checkbox(said, key=key, wrap=True)
+    ticked = st.checkbox(said, key=key, wrap=True, persist_state="session")
     st.caption("  \n".join(plain(line) for line in opened.checked(part, answer, page, language)))
     return ticked
 

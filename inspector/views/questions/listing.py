@@ -12,7 +12,7 @@ from inspector.questions.index import MERGED, QUESTIONS, THEMES
 from inspector.questions.record.both import Language
 from inspector.questions.record.question import Question
 from inspector.text import plain
-from inspector.views.questions import badges, guessing
+from inspector.views.questions import badges, guessing, interviewing
 from inspector.views.questions.reader import Reader
 from inspector.views.shell import appearance, link, problems, progress
 
@@ -45,7 +45,8 @@ def way(words: ModuleType) -> None:
     """Draw the button that opens the list."""
 
     def open_list() -> None:
-        link.assign("q", None)
+        for name in ("q", *interviewing.PARAMETERS):
+            link.assign(name, None)
         link.assign("theme", theme() or ALL)
 
     st.button(

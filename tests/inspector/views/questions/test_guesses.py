@@ -11,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from inspector.questions import course, kept
 from inspector.questions.index import BY_NUMBER, QUESTIONS
+from inspector.questions.interview import Interview, drawn
+from inspector.views.questions import interviewing
 from tests.inspector.views.page import HOSTILE, opened, pressed, said
 
 TODAY = "2026-11-27"
@@ -112,7 +114,10 @@ def test_a_number_far_off_comes_back_tomorrow_and_the_verdict_can_be_guessed_ins
     app = pressed(opened("Questions", q="93", state=told()), "slider 93")
     pressed(app, "slider 93")
     assert "guess true 93" in keys(app)
-    pressed(pressed(app, "slider 93"), "take 93")
+    pressed(app, "slider 93")
+    assert app.button(key="take 93").disabled  # the middle, until the slider was moved, is no guess
+    app.select_slider(key="number 93 en").set_value(course_stops(93)[-1]).run()
+    pressed(app, "take 93")
     assert kept_now(app)["93"]["right"] is False
     assert "Comes back on 2026-11-28." in said(app)
 
@@ -169,6 +174,15 @@ def test_another_day_another_tab_and_another_question() -> None:
     assert "due" in keys(app)
     app.session_state["keeping"] = told("", day="2026-11-23")["keeping"]  # forgotten in another tab
     app.run()
+    assert "due" not in keys(app)
+
+
+def test_what_another_tab_forgot_is_forgotten_here() -> None:
+    app = pressed(opened("Questions", q="16", state=told()), "guess true 16")
+    assert set(kept_now(app)) == {"16"}
+    app.session_state["keeping"] = told(kept.written({}), day="2026-11-28")["keeping"]
+    app.run()
+    assert asked_to_keep(app) is None
     assert "due" not in keys(app)
 
 
@@ -264,6 +278,26 @@ def test_the_same_link_asks_the_same_question_in_both_languages() -> None:
     assert numbers[0] == numbers[1]
 
 
+def test_words_stand_beside_the_answer_whose_points_are_ticked() -> None:
+    asked = Interview(2, 48_213)
+    first, second, *_ = drawn(asked, course.STEPS)
+    run = interviewing._Run(asked, words={first: HOSTILE})
+    app = opened("Questions", interview="2.48213", state={**told(), "questions.interview": run})
+    assert HOSTILE in [one.value for one in app.text]
+    parts = BY_NUMBER[first].parts
+    assert len(app.checkbox) == len(parts) + 1
+    labels = [html.unescape(box.label) for box in app.checkbox]
+    assert all(part.statement.en in label for part, label in zip(parts, labels, strict=False))
+    assert BY_NUMBER[first].because.en in labels[-1]
+    for box in app.checkbox[1:]:
+        box.check()
+    pressed(app.run(), "interview next")
+    assert run.named == {first: (len(parts), len(parts) + 1)}
+    assert kept_now(app) == {str(first): {"guess": "words", "right": True, "on": TODAY, "box": 2}}
+    assert f"{second}. " in html.unescape(app.header[0].value)
+    assert app.query_params["interview_at"] in ("1", ["1"])
+
+
 def test_the_result_of_an_interview_in_which_nothing_was_said() -> None:
     app = opened("Questions", interview="2.48213", interview_at="10")
     assert "0 of 10 answers named two thirds of the points or more; 0 of 0 points in all." in said(app)
@@ -271,6 +305,14 @@ def test_the_result_of_an_interview_in_which_nothing_was_said() -> None:
     assert len(rows) == 10
     pressed(app, rows[0])
     assert f"guess true {rows[0].split()[1]}" in keys(app)
+    assert "interview" not in app.query_params
+
+
+def test_a_question_of_another_page_and_the_list_lead_out_of_an_interview() -> None:
+    app = opened("Questions", interview="2.48213", q="16")
+    assert "guess true 16" in keys(app)
+    pressed(app, "all questions")
+    assert "question 16" in keys(app)
     assert "interview" not in app.query_params
 
 
