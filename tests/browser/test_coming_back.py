@@ -204,7 +204,7 @@ def test_a_strangers_storage_is_a_sentence_and_is_not_overwritten(
 
 def test_a_mock_interview_from_start_to_result(browser: Browser, server: Server) -> None:
     with visitor(browser) as page:
-        page.goto(f"{server.url}/questions")
+        page.goto(f"{server.url}/questions?theme=all")
         page.get_by_role("button", name="Mock interview").click()
         page.get_by_role("button", name="Start", exact=True).click()
         for at in range(1, 11):

@@ -54,10 +54,8 @@ else:
     question = BY_NUMBER[number] if number in BY_NUMBER else guessing.another()
     with ways:
         listing.way(words)
-        kept = st.container(horizontal=True, gap="small", width="content")
-        interviewing.way(language)
     opened.show(question, reader, words, language, alone=True)
-    with kept:  # a guess that was judged in this run is among them
+    with ways:  # last: a guess that was judged in this run is among them
         guesses.show(language, always=False)
 guesses.keep()
 at_top_of(f"{number} {bool(theme)} {interview}")

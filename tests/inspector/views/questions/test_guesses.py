@@ -255,7 +255,7 @@ def test_forget_leaves_nothing_and_asks_again() -> None:
 
 
 def test_an_interview_is_started_by_level_and_stands_in_the_link() -> None:
-    app = opened("Questions", state={"interview way": True})
+    app = opened("Questions", theme="all", state={"interview way": True})
     app.segmented_control(key="interview level en").set_value(3).run()
     pressed(app, "interview start")
     (asked,) = (
