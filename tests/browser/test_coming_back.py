@@ -279,7 +279,8 @@ def test_on_a_phone_in_chinese(window: Page, server: Server, dark: bool) -> None
         page.emulate_media(color_scheme="dark" if dark else "light")
         main = page.get_by_test_id("stMain")
         page.goto(f"{server.url}/questions?q=93&lang=zh")
-        expect(page.get_by_role("button", name="All pages")).to_be_visible()
+        expect(page.get_by_role("button", name="All pages")).to_be_visible()  # drawn anew for the narrow window
+        rests(page)
         page.get_by_role("button", name="猜一个数值").click()
         slider = page.get_by_role("slider", name="先猜一猜")
         expect(slider).to_be_visible()
@@ -291,6 +292,11 @@ def test_on_a_phone_in_chinese(window: Page, server: Server, dark: bool) -> None
         page.get_by_role("button", name="就猜这个数").click()
         expect(page.get_by_text("实测为")).to_be_visible()
         rests(page)
+        page.get_by_role("button", name="已保存的猜测").click()
+        expect(page.get_by_role("button", name="导入文件")).to_be_visible()
+        rests(page)
+        assert findings(page) == []  # of the open button too
+        page.keyboard.press("Escape")
         assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") <= 1
         page.goto(f"{server.url}{INTERVIEW}&lang=zh")
         page.get_by_role("textbox", name="你对这道题的回答").fill("因为 softmax。")

@@ -112,7 +112,7 @@ def show(language: Language, *, always: bool) -> None:
             args=(numbers[0],),
         )
     if always or now.guesses or _problem(words):
-        panel = st.popover(words.KEPT, icon=":material/inventory_2:", type="tertiary", key="kept", on_change="rerun")
+        panel = st.popover(words.KEPT, icon=":material/inventory_2:", key="kept", on_change="rerun")
         if panel.open:
             with panel:
                 _panel(now, words)

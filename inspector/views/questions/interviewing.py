@@ -48,9 +48,7 @@ def now() -> tuple[Interview, int] | None:
 def way(language: Language) -> None:
     """Draw the way to an interview: what it is, the level, and Start."""
     words, levels = WORDS[language], (0, *course.LEVELS)
-    panel = st.popover(
-        words.INTERVIEW, icon=":material/timer:", type="tertiary", key="interview way", on_change="rerun"
-    )
+    panel = st.popover(words.INTERVIEW, icon=":material/timer:", key="interview way", on_change="rerun")
     if not panel.open:
         return
     with panel:
