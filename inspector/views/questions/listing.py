@@ -7,11 +7,12 @@ from types import ModuleType
 
 import streamlit as st
 
+from inspector.questions import course
 from inspector.questions.index import MERGED, QUESTIONS, THEMES
 from inspector.questions.record.both import Language
 from inspector.questions.record.question import Question
 from inspector.text import plain
-from inspector.views.questions import badges
+from inspector.views.questions import badges, guessing, interviewing
 from inspector.views.questions.reader import Reader
 from inspector.views.shell import appearance, link, problems, progress
 
@@ -29,16 +30,23 @@ def theme() -> str:
     return asked
 
 
-def is_in(question: Question, theme: str) -> bool:
-    """Return True if a question is in the list of a theme, or of all."""
-    return theme == ALL or any(question in one.questions for one in THEMES if one.id == theme)
+def level() -> int:
+    """Return the level whose questions are listed, 0 for every level."""
+    return int(link.choice("level", default="0", options=["0", *map(str, course.LEVELS)]))
+
+
+def is_in(question: Question, theme: str, level: int) -> bool:
+    """Return True if a question is in the list of a theme, or of all, and of a level, or of all (0)."""
+    of_theme = theme == ALL or any(question in one.questions for one in THEMES if one.id == theme)
+    return of_theme and level in (0, course.of(question.number).level)
 
 
 def way(words: ModuleType) -> None:
     """Draw the button that opens the list."""
 
     def open_list() -> None:
-        link.assign("q", None)
+        for name in ("q", *interviewing.PARAMETERS):
+            link.assign(name, None)
         link.assign("theme", theme() or ALL)
 
     st.button(
@@ -50,8 +58,8 @@ def way(words: ModuleType) -> None:
     )
 
 
-def show(theme: str, reader: Reader, words: ModuleType, language: Language) -> None:
-    """Draw the list of a theme, or of all; pressed, Settle all measures every question in it, one after the other."""
+def show(theme: str, level: int, reader: Reader, words: ModuleType, language: Language) -> None:
+    """Draw the list of a theme and a level, or of all; Settle all measures its questions, one after the other."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         typed = st.text_input(
             words.SEARCH,
@@ -64,16 +72,21 @@ def show(theme: str, reader: Reader, words: ModuleType, language: Language) -> N
             width=260,
         )
         _themes(theme, words, language)
+        _levels(level, language)
         label, icon = appearance.on_accent(words.SETTLE, ":material/done_all:")
         pressed = st.button(label, icon=icon, type="primary", key="settle all")
     found = {
-        one.id: [question for question in one.questions if _fits(question, one.name, typed or "")]
+        one.id: [
+            question
+            for question in one.questions
+            if is_in(question, ALL, level) and _fits(question, one.name, typed or "")
+        ]
         for one in THEMES
         if theme in (ALL, one.id)
     }
     listed = [question for questions in found.values() for question in questions]
     place = st.empty()
-    _count(listed, reader, words, filtered=theme != ALL or bool((typed or "").strip()))
+    _count(listed, reader, words, filtered=theme != ALL or bool(level) or bool((typed or "").strip()))
     if not listed:
         st.text(words.NO_MATCH)
         st.button(words.SHOW_ALL, on_click=_clear, key="show all")
@@ -102,9 +115,26 @@ def _themes(theme: str, words: ModuleType, language: Language) -> None:
     )
 
 
+def _levels(level: int, language: Language) -> None:
+    """Draw the choice of a level."""
+    words = guessing.WORDS[language]
+    names = {0: words.ALL_LEVELS, **words.LEVELS}
+    key = f"level {level} {language}"
+    st.selectbox(
+        words.LEVEL,
+        list(names),
+        level,
+        format_func=names.__getitem__,
+        key=key,
+        on_change=lambda: link.assign("level", str(st.session_state[key]) if st.session_state[key] else None),
+        width=220,
+    )
+
+
 def _clear() -> None:
     st.session_state["search"] = ""
     link.assign("theme", ALL)
+    link.assign("level", None)
 
 
 def _fits(question: Question, theme: object, typed: str) -> bool:
@@ -133,8 +163,10 @@ def _count(listed: list[Question], reader: Reader, words: ModuleType, *, filtere
 def _row(question: Question, reader: Reader, words: ModuleType, language: Language) -> None:
     verdict = reader.settled(question.number)
     icon, said = badges.sign(question, None if verdict is None else verdict[0], words)
+    step = course.of(question.number)
+    place = guessing.WORDS[language].in_list(step.level, step.first)
     st.button(
-        f":gray[{question.number}] {plain(question.asked.of(language))} :gray[{said}]",
+        f":gray[{question.number}] {plain(question.asked.of(language))} :gray[{plain(place)}] :gray[{said}]",
         icon=icon,
         key=f"question {question.number}",
         type="tertiary",

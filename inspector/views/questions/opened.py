@@ -10,7 +10,6 @@ import streamlit as st
 from inspector.plots import questions as draw
 from inspector.questions.asking import Answer
 from inspector.questions.filled import by_measured, filled, lines_of, needed, shown
-from inspector.questions.index import BY_NUMBER, FIRST
 from inspector.questions.record.both import Language
 from inspector.questions.record.picture import Heatmap, Picture
 from inspector.questions.record.question import ClaimPart, Question, held_claims
@@ -19,14 +18,11 @@ from inspector.sections.registry import PAGES
 from inspector.text import plain
 from inspector.views.components import width
 from inspector.views.figures import chart, matrix, save
-from inspector.views.questions import badges, whole
+from inspector.views.questions import badges, guesses, guessing, whole
 from inspector.views.questions.reader import Reader
 from inspector.views.shell import asked_here, available_models, link, pages, problems, session
 from models.huggingface.mixers import has_mixers
 
-GUESSES = ("true", "false", "between")
-_BETWEEN = ("partly", "conditions")  # verdicts that the last guess means
-_SHOWN = "shown"  # in place of a guess
 ROOM = 720  # pixels: a line of large type that is read without turning the head
 
 
@@ -35,10 +31,9 @@ def show(question: Question, reader: Reader, words: ModuleType, language: Langua
 
     alone: no path leads on from the question, so a button does.
     """
-    guess = _guesses().get(question.number)
-    if guess is None:
+    if question.number not in guesses.of_visit():
         with st.container(horizontal_alignment="center"), st.container(width=ROOM):
-            _ask(question, words, language, alone=alone)
+            guessing.ask(question, words, language, alone=alone)
         return
     st.header(plain(words.heading(question.number, question.asked.of(language))), anchor=False)
     st.markdown(f"**{words.SAID}** {plain(question.claim.of(language))}")
@@ -49,16 +44,16 @@ def show(question: Question, reader: Reader, words: ModuleType, language: Langua
         problems.show(str(error), what=words.UNMEASURED)
         return
     if isinstance(answer.picture, Heatmap) and answer.picture.beside is not None:  # two maps take the whole width
-        verdict, figure = st.container(), st.container()
+        judged, figure = st.container(), st.container()
         claim = st.container()
     else:
-        verdict, figure = st.columns([2, 3], gap="medium")
-        claim = verdict
-    with verdict:
-        _verdict(answer, reader, words, language)
-        _guessed(answer, guess, words)
+        judged, figure = st.columns([2, 3], gap="medium")
+        claim = judged
+    with judged:
+        verdict(answer, reader, words, language)
+        guessing.judge(answer, words, language)
         if alone:
-            _another(question, words)
+            guessing.lead_on(question, words)
     with claim:
         parts(question.parts, answer, words, language)
         _see(answer, words)
@@ -85,6 +80,7 @@ def show(question: Question, reader: Reader, words: ModuleType, language: Langua
         st.markdown(
             "\n".join(f"- {plain(paper.cited)}: [{plain(paper.title)}]({paper.url})" for paper in question.papers)
         )
+    guessing.place(question, language)
 
 
 def _short(text: str, most: int = 300) -> str:
@@ -92,75 +88,11 @@ def _short(text: str, most: int = 300) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-# --- the guess --------------------------------------------------------------------------------------------------------
-
-
-def _guesses() -> dict[int, str]:
-    """Give the reader's guesses of this visit, by the number of the question."""
-    guesses: dict[int, str] = st.session_state.setdefault("questions.guesses", {})
-    return guesses
-
-
-def another(than: int | None = None) -> Question:
-    """Return the question that comes next: those for beginners, then all by number, what was guessed left out.
-
-    than: the number of the question that is open.
-    """
-    order = list(dict.fromkeys((*FIRST, *BY_NUMBER)))
-    at = 0 if than is None else order.index(than) + 1
-    order = order[at:] + order[:at]
-    return BY_NUMBER[next((number for number in order if number not in _guesses()), order[0])]
-
-
-def _another(question: Question, words: ModuleType) -> None:
-    st.button(
-        words.ANOTHER,
-        icon=":material/arrow_forward:",
-        type="tertiary",
-        key="another",
-        on_click=link.assign,
-        args=("q", another(question.number).number),
-    )
-
-
-def _ask(question: Question, words: ModuleType, language: Language, *, alone: bool) -> None:
-    """Draw the question, what people say in large type, and the guesses."""
-
-    def take(guess: str) -> None:
-        _guesses()[question.number] = guess
-        link.assign("q", question.number)
-
-    st.header(plain(words.heading(question.number, question.asked.of(language))), anchor=False)
-    st.title(plain(question.claim.of(language)), anchor=False)
-    st.markdown(words.GUESS)
-    for column, guess in zip(st.columns(len(GUESSES), gap="small"), GUESSES, strict=True):
-        key = f"guess {guess} {question.number}"
-        column.button(words.GUESSES[guess], key=key, width="stretch", on_click=take, args=(guess,))
-    with st.container(horizontal=True, gap="small"):
-        st.button(
-            words.JUST_SHOW,
-            key=f"show {question.number}",
-            type="tertiary",
-            on_click=take,
-            args=(_SHOWN,),
-        )
-        if alone:
-            _another(question, words)
-
-
-def _guessed(answer: Answer, guess: str, words: ModuleType) -> None:
-    """Say whether the guess was right, and how many were."""
-    right: dict[int, bool] = st.session_state.setdefault("questions.right", {})
-    if guess == _SHOWN or answer.verdict is None:
-        return
-    hit = right[answer.question.number] = guess == ("between" if answer.verdict in _BETWEEN else answer.verdict)
-    st.text(words.guessed(words.GUESSES[guess], right=hit, rights=sum(right.values()), of=len(right)))
-
-
 # --- the verdict ------------------------------------------------------------------------------------------------------
 
 
-def _verdict(answer: Answer, reader: Reader, words: ModuleType, language: Language) -> None:
+def verdict(answer: Answer, reader: Reader, words: ModuleType, language: Language) -> None:
+    """Draw the verdict as a badge, and under what conditions it stands."""
     question = answer.question
     if answer.stands_in:
         instead = words.model(available_models.name(str(answer.measured_on)))
@@ -181,7 +113,7 @@ def _verdict(answer: Answer, reader: Reader, words: ModuleType, language: Langua
     said = badges.words_of(question, answer.verdict, words)
     if answer.stands_in:
         said = words.of_model(words.model(available_models.name(str(answer.measured_on))), said)
-    if answer.verdict in _BETWEEN:
+    if answer.verdict in guessing.BETWEEN:
         held = held_claims(question.parts, answer.held)
         said = f"{said} · {words.held_of(sum(held), len(held))}"
     st.badge(said, icon=icon, color=colour)
@@ -202,10 +134,11 @@ def parts(all_parts: tuple[ClaimPart, ...], answer: Answer, words: ModuleType, l
             colour = "gray"
         mark = f":{colour}-badge[{icon} {words.ROLES[part.role] if held else words.NOT_HELD}]"
         st.markdown(f"{mark} {plain(words.quoted(part.statement.of(language)))}")
-        st.caption("  \n".join(plain(line) for line in _checked(part, answer, words, language)))
+        st.caption("  \n".join(plain(line) for line in checked(part, answer, words, language)))
 
 
-def _checked(part: ClaimPart, answer: Answer, words: ModuleType, language: Language) -> list[str]:
+def checked(part: ClaimPart, answer: Answer, words: ModuleType, language: Language) -> list[str]:
+    """Write each number that a part reads, and what it would need to be."""
     quantities = answer.question.numbers
     lines = []
     for check in part.checks:

@@ -23,13 +23,15 @@ _MADE = "questions.sheet"  # in the session: what the file is of, and the file
 _JUST_MADE = "questions.sheet.just"  # the number of its answers, until that is said
 
 
-def show(theme: str, reader: Reader, words: ModuleType, language: Language, place: DeltaGenerator) -> None:
+def show(
+    theme: str, level: int, reader: Reader, words: ModuleType, language: Language, *, place: DeltaGenerator
+) -> None:
     """Draw the button for a sheet of the list, or the file once it is made.
 
-    theme: of the list, as in the link. place: of the bar while the sheet is being made, and of what is said then.
+    theme, level: of the list, as in the link. place: of the bar while the sheet is made, and of what is said then.
     """
     own = questions_sheet.WORDS[language]
-    made_of: Hashable = (theme, reader, language)
+    made_of: Hashable = (theme, level, reader, language)
     known, page = st.session_state.get(_MADE, (None, b""))
     if known == made_of:
         if count := st.session_state.pop(_JUST_MADE, 0):
@@ -43,7 +45,7 @@ def show(theme: str, reader: Reader, words: ModuleType, language: Language, plac
         type="tertiary",
         key=f"prepare sheet {language}",
     ):
-        chosen = [question for question in QUESTIONS if listing.is_in(question, theme)]
+        chosen = [question for question in QUESTIONS if listing.is_in(question, theme, level)]
         _make(chosen, reader, words, language, place=place, made_of=made_of)
 
 

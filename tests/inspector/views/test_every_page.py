@@ -26,7 +26,7 @@ BOARDS = {
     "instead",
     "Generate": "section step dialogue decoding temperature top_k top_p seed new_tokens flops_of cache_counted beams "
     "gen_layer gen_head gen_mean",
-    "Questions": "q lang theme search path path_words",
+    "Questions": "q lang theme level search path path_words interview interview_at",
     "Lab": " ".join(
         ["lab_task lab_length lab_steps lab_rate lab_seeds lab_topic"]
         + [f"lab_{side}_{switch.name}" for side in "ab" for switch in fields(Switches)]

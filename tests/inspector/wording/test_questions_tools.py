@@ -1,4 +1,4 @@
-"""The sheet and the path say the same things in both languages."""
+"""The sheet, the path, levels, kept guesses and the interview say the same things in both languages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ from types import ModuleType
 
 import pytest
 
+from inspector.wording.chinese.questions import course as course_chinese
+from inspector.wording.chinese.questions import interview as interview_chinese
+from inspector.wording.chinese.questions import kept as kept_chinese
 from inspector.wording.chinese.questions import path as path_chinese
 from inspector.wording.chinese.questions import sheet as sheet_chinese
+from inspector.wording.english.questions import course as course_english
+from inspector.wording.english.questions import interview as interview_english
+from inspector.wording.english.questions import kept as kept_english
 from inspector.wording.english.questions import path as path_english
 from inspector.wording.english.questions import sheet as sheet_english
 
-PAIRS = [(path_english, path_chinese), (sheet_english, sheet_chinese)]
+PAIRS = [
+    (course_english, course_chinese),
+    (interview_english, interview_chinese),
+    (kept_english, kept_chinese),
+    (path_english, path_chinese),
+    (sheet_english, sheet_chinese),
+]
 HAN = re.compile(r"[㐀-鿿]")
 
 
@@ -25,13 +37,17 @@ def words(module: ModuleType) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize(("english", "chinese"), PAIRS, ids=["path", "sheet"])
+@pytest.mark.parametrize(("english", "chinese"), PAIRS, ids=["course", "interview", "kept", "path", "sheet"])
 def test_both_languages_have_the_same_names(english: ModuleType, chinese: ModuleType) -> None:
     assert words(english) == words(chinese)
     for name, value in vars(chinese).items():
         if name.isupper():
-            assert HAN.search(value), name
-            assert not HAN.search(getattr(english, name)), name
+            said, told = value, getattr(english, name)
+            if isinstance(value, dict):
+                assert list(said) == list(told)
+                said, told = said.values(), told.values()
+            assert all(map(HAN.search, [said] if isinstance(said, str) else said)), name
+            assert not any(map(HAN.search, [told] if isinstance(told, str) else told)), name
 
 
 def test_sentences_with_numbers() -> None:
@@ -42,4 +58,8 @@ def test_sentences_with_numbers() -> None:
     )
     assert path_english.room(-3) == "The words are 3 letters too long for a link: shorten them."
     assert path_chinese.room(-4) == "文字比链接能容纳的多 2 个汉字，请缩短。"
+    assert kept_english.due(3) == "Due today: 3"
+    assert kept_chinese.taken(2, 1) == "已从文件导入 2 条猜测。另有 1 条不是猜测或没有对应的问题，已略去。"
+    assert course_english.in_list(2, (1, 16)) == "level 2, after 1, 16"
+    assert interview_english.back(1) == "It comes back tomorrow under “Due today”."
     assert path_english.whole(1) == "A path of 1 question"
