@@ -85,7 +85,7 @@ def judged(task: Task, cases: Sequence[Case], ran: Ran) -> Verdict:
         if named:
             return Verdict(False, (words.wrong(named), first, *said), named, ran.printed)
         close = found.close()
-        head = [] if isinstance(ran.outcomes[wrong[0]], Raised) else [words.unknown()]
+        head = [words.unknown()] if isinstance(ran.outcomes[wrong[0]], Returned) else []
         if close:
             head = [words.close(close)]
         return Verdict(False, (*head, first, *said), close[:1], ran.printed)
@@ -146,7 +146,7 @@ def _apart(given: NDArray[Any], made: NDArray[Any], tolerance: float) -> NDArray
     largest = float(np.abs(finite).max()) if finite.size else 0.0
     if half:
         limit = float(np.finfo(np.float16).max)
-        made = np.where(np.abs(made) > limit, np.sign(made) * np.inf, made)
+        made = np.where(made > limit, np.inf, np.where(made < -limit, -np.inf, made))
     with np.errstate(all="ignore"):
         near = np.abs(given.astype(np.float64) - made) <= tolerance * (largest or 1.0)
     same = (given == made) | (np.isnan(given) & np.isnan(made))
@@ -222,9 +222,9 @@ class _Search:
                 return False
             if alike(outcome.value, made, self.tolerance):
                 return True
-            if isinstance(outcome.value, tuple) and not isinstance(made, tuple) and outcome.value:
-                if alike(outcome.value[0], made, self.tolerance):
-                    return True
+            more = isinstance(outcome.value, tuple) and outcome.value and not isinstance(made, tuple)
+            if more and alike(outcome.value[0], made, self.tolerance):
+                return True
             if not _rounds(made):
                 return False
         return False

@@ -179,6 +179,7 @@ def _of_system(limits: Limits) -> dict[str, int]:
 
 
 def written(argument: Any) -> dict[str, Any]:
+    """Return an argument as the JSON that child.py makes it from."""
     if isinstance(argument, np.ndarray):
         return {"array": argument.ravel().tolist(), "dtype": argument.dtype.str, "shape": list(argument.shape)}
     if isinstance(argument, Mapping):

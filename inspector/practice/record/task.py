@@ -18,13 +18,13 @@ Arguments = tuple[Any, ...]
 Stages = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mistake:
     """A way to get a task wrong. said: follows "Your result is what comes out where ...".
 
     ways: stages that make the mistake, each a computation of its own; the first is the usual one.
     remark: the result is right but for numbers that the task does not ask for, so that it is said and not blamed.
-    made_only: recorded tensors do not show it, for it takes scores that lie hundreds apart, or words that few texts have.
+    made_only: recorded tensors do not show it: it takes scores that lie hundreds apart.
     """
 
     said: str
@@ -47,10 +47,10 @@ class Case:
 class Task:
     """Something to write. function, parameters: the name and the parameters of what the reader defines.
 
-    hints: the formula, a smaller case, the cause that is most often behind a wrong result. compute: the right result of
-    a case's arguments in float64, and with stages the wrong one. result: the name of each part of what is returned, more
-    than one where a tuple is. made, recorded: the inputs; recorded loads a model. kept: the places of arguments that
-    must not be changed. exact: the result is a count, so that nothing is rounded.
+    hints: the formula, a smaller case, the cause that is most often behind a wrong result. compute: the right result
+    of a case's arguments in float64, and with stages the wrong one. result: the name of each part of what is returned,
+    more than one where a tuple is. made, recorded: the inputs; recorded loads a model. kept: the places of arguments
+    that must not be changed. exact: the result is a count, so that nothing is rounded.
     """
 
     number: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -249,9 +248,11 @@ TASK = Task(
     ("query", "key", "w_query", "w_key", "v"),
     title=Both("The additive score", "加性分数"),
     asked=Both(
-        "query [Q, D] and key [T, D] are given, w_query and w_key [A, D] as nn.Linear keeps them ([out, in]), and v [A]. Return "
+        "query [Q, D] and key [T, D] are given, w_query and w_key [A, D] as nn.Linear keeps them ([out, in]), and "
+        "v [A]. Return "
         "the scores [Q, T] of Bahdanau et al. (2015): v · tanh(W_q q + W_k k) for each query and key.",
-        "给定 query [Q, D]、key [T, D]，按 nn.Linear 的方式存放（[out, in]）的 w_query、w_key [A, D]，以及 v [A]。返回 Bahdanau et al.（2015）的分数 [Q, T]：每个 query 与 key 的 v · tanh(W_q q + W_k k)。",
+        "给定 query [Q, D]、key [T, D]，按 nn.Linear 的方式存放（[out, in]）的 w_query、w_key [A, D]，以及 v [A]。"
+        "返回 Bahdanau et al.（2015）的分数 [Q, T]：每个 query 与 key 的 v · tanh(W_q q + W_k k)。",
     ),
     hints=(
         Both(
@@ -263,9 +264,11 @@ TASK = Task(
             "只有一个隐藏单元、W_q = W_k = 1、v = 2：query 1 与 key 0 的分数为 2 tanh(1) = 1.52。",
         ),
         Both(
-            "Weights of shape [out, in] multiply as q Wᵀ. Every query meets every key: lay the projections as [Q, 1, A] and "
+            "Weights of shape [out, in] multiply as q Wᵀ. Every query meets every key: lay the projections as [Q, "
+            "1, A] and "
             "[1, T, A], add them, and let tanh come before v.",
-            "形状为 [out, in] 的权重按 q Wᵀ 相乘。每个 query 与每个 key 相遇：把投影排成 [Q, 1, A] 与 [1, T, A] 再相加，tanh 在 v 之前。",
+            "形状为 [out, in] 的权重按 q Wᵀ 相乘。每个 query 与每个 key 相遇：把投影排成 [Q, 1, A] 与 [1, T, A] 再"
+            "相加，tanh 在 v 之前。",
         ),
     ),
     compute=computed,

@@ -398,8 +398,8 @@ def made() -> tuple[Case, ...]:
 
 def recorded() -> tuple[Case, ...]:
     """Give what mini-gpt expects behind three places of a text."""
-    table = recordings.next_token("mini-gpt", (4, 6, 9))
-    return (Case("mini-gpt's next token behind three places", (np.array([-3.1, -2.4, -3.3], np.float32), table, 5)),)
+    table = recordings.next_token("mini-gpt", (7, 9, 10))
+    return (Case("mini-gpt's next token behind three places", (np.array([-2.5, -2.4, -2.6], np.float32), table, 6)),)
 
 
 TASK = Task(
@@ -410,9 +410,12 @@ TASK = Task(
     ("scores", "log_probs", "width"),
     title=Both("A beam step", "束搜索的一步"),
     asked=Both(
-        "scores [b] are the beams' sums of log probabilities so far, log_probs [b, V] those of every next token. Return a tuple of "
-        "three, best first: the scores of the `width` best continuations, the beams that they continue, and their tokens.",
-        "scores [b] 是各束到目前为止的对数概率之和，log_probs [b, V] 是每个下一 token 的对数概率。返回三元组（最好的在前）：最好的 width 个延续的分数、所延续的束、所选的 token。",
+        "scores [b] are the beams' sums of log probabilities so far, log_probs [b, V] those of every next token. "
+        "Return a tuple of "
+        "three, best first: the scores of the `width` best continuations, the beams that they continue, and their "
+        "tokens.",
+        "scores [b] 是各束到目前为止的对数概率之和，log_probs [b, V] 是每个下一 token 的对数概率。返回三元组（最好"
+        "的在前）：最好的 width 个延续的分数、所延续的束、所选的 token。",
     ),
     hints=(
         Both(
@@ -420,12 +423,15 @@ TASK = Task(
             "total(束, token) = scores[束] + log_probs[束, token]；在全部 b · V 个中取最大的 width 个。",
         ),
         Both(
-            "Two beams of −1 and −2 with log probabilities −0.1, −3 and −0.5, −0.9: the totals are −1.1, −4 and −2.5, −2.9. The two "
+            "Two beams of −1 and −2 with log probabilities −0.1, −3 and −0.5, −0.9: the totals are −1.1, −4 and "
+            "−2.5, −2.9. The two "
             "best are token 0 of beam 0 and token 0 of beam 1.",
-            "两束分数 −1、−2，对数概率 −0.1、−3 与 −0.5、−0.9：总分为 −1.1、−4 与 −2.5、−2.9。最好的两个是束 0 的 token 0 和束 1 的 token 0。",
+            "两束分数 −1、−2，对数概率 −0.1、−3 与 −0.5、−0.9：总分为 −1.1、−4 与 −2.5、−2.9。最好的两个是束 0 的"
+            " token 0 和束 1 的 token 0。",
         ),
         Both(
-            "Choose among all beams at once, not the best of each. In the flat table a place is beam · V + token: divide by V for the "
+            "Choose among all beams at once, not the best of each. In the flat table a place is beam · V + token: "
+            "divide by V for the "
             "beam, and the rest is the token.",
             "要在所有束中一起选，而不是每束各选一个。摊平后位置 = 束 · V + token：除以 V 得束，余数是 token。",
         ),

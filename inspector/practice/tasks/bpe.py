@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from inspector.practice.record.task import Case, Mistake, Task
@@ -18,7 +19,7 @@ Pair = tuple[str, str]
 def _counted(words: Words) -> dict[Pair, float]:
     counts: dict[Pair, float] = {}
     for word, times in words.items():
-        for pair in zip(word, word[1:], strict=False):
+        for pair in pairwise(word):
             counts[pair] = counts.get(pair, 0) + times
     return counts
 
@@ -72,20 +73,20 @@ def _each_word_once(words: Words) -> dict[Pair, float]:
 def _a_pair_once_a_word(words: Words) -> dict[Pair, float]:
     counts: Counter[Pair] = Counter()
     for word, times in words.items():
-        for pair in dict.fromkeys(zip(word, word[1:], strict=False)):
+        for pair in dict.fromkeys(pairwise(word)):
             counts[pair] += times
     return dict(counts)
 
 
 def _overwritten(words: Words) -> dict[Pair, float]:
-    return {pair: times for word, times in words.items() for pair in zip(word, word[1:], strict=False)}
+    return {pair: times for word, times in words.items() for pair in pairwise(word)}
 
 
 def _without_overlap(words: Words) -> dict[Pair, float]:
     counts: dict[Pair, float] = {}
     for word, times in words.items():
         last: tuple[Pair, int] | None = None
-        for at, pair in enumerate(zip(word, word[1:], strict=False)):
+        for at, pair in enumerate(pairwise(word)):
             if last is not None and last == (pair, at - 1):
                 last = None
                 continue
@@ -122,12 +123,12 @@ def _disjoint(words: Words) -> dict[Pair, float]:
 def _over_borders(words: Words) -> dict[Pair, float]:
     """Count the pairs of all words written one after the other, each as often as it occurs."""
     line = [symbol for word, times in words.items() for _ in range(times) for symbol in word]
-    return dict(Counter(zip(line, line[1:], strict=False)))
+    return dict(Counter(pairwise(line)))
 
 
 def _over_borders_once(words: Words) -> dict[Pair, float]:
     line = [symbol for word in words for symbol in word]
-    return dict(Counter(zip(line, line[1:], strict=False)))
+    return dict(Counter(pairwise(line)))
 
 
 def _symbols(words: Words) -> Counter[str]:
@@ -175,7 +176,7 @@ def _of_frequent_word(words: Words) -> dict[Pair, float]:
 # --- choosing ---
 
 
-def _key(choose: Callable[[Mapping[Pair, float]], Pair]) -> dict[str, Any]:
+def _key(choose: Callable[[Mapping[Pair, float]], Pair]) -> Mapping[str, Any]:
     return way(best=choose)
 
 
@@ -535,14 +536,18 @@ TASK = Task(
     ("words",),
     title=Both("A BPE merge", "一次 BPE 合并"),
     asked=Both(
-        "words is a dict from a tuple of symbols to the count of that word. Return a tuple: the most frequent adjacent pair (of "
-        "equal ones the smallest as a tuple), and the words with all its occurrences merged from the left. Words that become equal "
+        "words is a dict from a tuple of symbols to the count of that word. Return a tuple: the most frequent "
+        "adjacent pair (of "
+        "equal ones the smallest as a tuple), and the words with all its occurrences merged from the left. Words "
+        "that become equal "
         "add their counts.",
-        "words 是字典：符号元组 → 该词的出现次数。返回元组：最常见的相邻符号对（次数相同时取按元组比较最小者），以及从左到右合并其所有出现之后的词典。合并后相同的词，次数相加。",
+        "words 是字典：符号元组 → 该词的出现次数。返回元组：最常见的相邻符号对（次数相同时取按元组比较最小者），以"
+        "及从左到右合并其所有出现之后的词典。合并后相同的词，次数相加。",
     ),
     hints=(
         Both(
-            "count(a, b) = the sum over words of the word's count times how often a b stands in it (Sennrich et al. 2016).",
+            "count(a, b) = the sum over words of the word's count times how often a b stands in it (Sennrich et "
+            "al. 2016).",
             "count(a, b) = 对所有词求和：词的次数 × a b 在词中出现的次数（Sennrich et al. 2016）。",
         ),
         Both(
@@ -550,7 +555,8 @@ TASK = Task(
             "{(a, a, a): 1, (b, a): 1}：(a, a) 计 2 次，(b, a) 计 1 次。合并后为 (aa, a) 与 (b, a)。",
         ),
         Both(
-            "Go on by two places after a merge, by one otherwise. Compare symbols, not letters: a b is not the end of xa b. Two words "
+            "Go on by two places after a merge, by one otherwise. Compare symbols, not letters: a b is not the end "
+            "of xa b. Two words "
             "can become one.",
             "合并后前进两格，否则前进一格。比较的是符号而不是字母：xa b 的结尾不是 a b。两个词可能变成同一个。",
         ),

@@ -266,7 +266,8 @@ def made() -> tuple[Case, ...]:
     whole = tuple(random.integers(-2, 3, size=(2, 3, 2)).astype(np.float32) for _ in range(3))
     query = np.abs(some(2, 5, 4)) + np.float32(0.5)
     key = some(2, 5, 4)
-    key[:, -1] = 4
+    key -= 2
+    key[:, -1] = 2
     return (
         Case("small whole numbers", whole),
         Case("6 tokens of width 4", (some(2, 6, 4), some(2, 6, 4), some(2, 6, 4))),
@@ -298,13 +299,16 @@ TASK = Task(
             "输出 = softmax(q kᵀ / √E + M) v；key ≤ query 处 M = 0，其余处为 −∞。",
         ),
         Both(
-            "The first query sees one key, so its weight is 1 and the first output is the first value, whatever the scores are.",
+            "The first query sees one key, so its weight is 1 and the first output is the first value, whatever "
+            "the scores are.",
             "第一个 query 只看到一个 key，权重为 1，因此无论分数是多少，第一个输出就是第一个 value。",
         ),
         Both(
-            "A score of 0 is no mask: exp(0) = 1 has weight. Weights that are zeroed after the softmax no longer sum to 1. "
+            "A score of 0 is no mask: exp(0) = 1 has weight. Weights that are zeroed after the softmax no longer "
+            "sum to 1. "
             "The diagonal stays: a token sees itself.",
-            "分数 0 不是掩码：exp(0) = 1 仍有权重。softmax 之后再置零的权重之和不再是 1。对角线要保留：token 能看到自己。",
+            "分数 0 不是掩码：exp(0) = 1 仍有权重。softmax 之后再置零的权重之和不再是 1。对角线要保留：token 能看到"
+            "自己。",
         ),
     ),
     compute=computed,

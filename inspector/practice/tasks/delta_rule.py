@@ -344,8 +344,10 @@ TASK = Task(
     title=Both("The delta rule", "delta 规则"),
     asked=Both(
         "query and key [n, E], value [n, F] and beta [n] are given. A state S [F, E] begins with 0. Token by token, "
-        "S ← S + β (v − S k) kᵀ, and the output is S q with the new S. Return the outputs [n, F] (Schlag et al. 2021; Yang et al. 2024).",
-        "给定 query、key [n, E]，value [n, F]，beta [n]。状态 S [F, E] 从 0 开始。逐 token 更新 S ← S + β (v − S k) kᵀ，输出为用新 S 计算的 S q。返回输出 [n, F]（Schlag et al. 2021；Yang et al. 2024）。",
+        "S ← S + β (v − S k) kᵀ, and the output is S q with the new S. Return the outputs [n, F] (Schlag et al. "
+        "2021; Yang et al. 2024).",
+        "给定 query、key [n, E]，value [n, F]，beta [n]。状态 S [F, E] 从 0 开始。逐 token 更新 S ← S + β (v −"
+        " S k) kᵀ，输出为用新 S 计算的 S q。返回输出 [n, F]（Schlag et al. 2021；Yang et al. 2024）。",
     ),
     hints=(
         Both(
@@ -353,12 +355,14 @@ TASK = Task(
             "S_t = S_{t−1} + β_t (v_t − S_{t−1} k_t) k_tᵀ，o_t = S_t q_t。",
         ),
         Both(
-            "With β = 1 and a key of length 1, S k = v after the step: what stood there before is gone. Linear attention would give the "
+            "With β = 1 and a key of length 1, S k = v after the step: what stood there before is gone. Linear "
+            "attention would give the "
             "sum of both values.",
             "当 β = 1 且 key 的长度为 1 时，一步之后 S k = v：原先的内容被替换。线性注意力则会给出两个 value 之和。",
         ),
         Both(
-            "Compute v − S k with the state before the update, take β once, and read with the state after it. The outer product is "
+            "Compute v − S k with the state before the update, take β once, and read with the state after it. The "
+            "outer product is "
             "[F] by [E].",
             "用更新前的状态计算 v − S k，β 只乘一次，用更新后的状态读取。外积为 [F] × [E]。",
         ),

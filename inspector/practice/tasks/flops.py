@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from inspector.practice.record.task import Case, Mistake, Task
@@ -30,7 +30,7 @@ def computed(
     return end(projections(*given) + scores(*given) + mixing(*given) + feedforward(*given) + more(*given), *given)
 
 
-def _both(term: Term) -> dict[str, Any]:
+def _both(term: Term) -> Mapping[str, Any]:
     return way(scores=term, mixing=term)
 
 
@@ -321,9 +321,12 @@ TASK = Task(
     ("n", "width", "ffn", "heads"),
     title=Both("The FLOP count", "数 FLOP"),
     asked=Both(
-        "Return how many FLOPs the matrix products of one encoder layer take on n tokens, 2 a multiply-add: the projections of q, "
-        "k, v and output, q kᵀ, weights @ v, and two FFN matrices. width is D, ffn the FFN's width, heads their number.",
-        "返回一个编码器层在 n 个 token 上所有矩阵乘法的 FLOP 数（一次乘加算 2）：q、k、v 与输出投影，q kᵀ，权重 @ v，以及两个 FFN 矩阵。width 为 D，ffn 为 FFN 宽度，heads 为头数。",
+        "Return how many FLOPs the matrix products of one encoder layer take on n tokens, 2 a multiply-add: the "
+        "projections of q, "
+        "k, v and output, q kᵀ, weights @ v, and two FFN matrices. width is D, ffn the FFN's width, heads their "
+        "number.",
+        "返回一个编码器层在 n 个 token 上所有矩阵乘法的 FLOP 数（一次乘加算 2）：q、k、v 与输出投影，q kᵀ，权重 @ v"
+        "，以及两个 FFN 矩阵。width 为 D，ffn 为 FFN 宽度，heads 为头数。",
     ),
     hints=(
         Both("[a, b] times [b, c] takes 2 a b c FLOPs.", "[a, b] 乘 [b, c] 需要 2abc 次 FLOP。"),
@@ -332,7 +335,8 @@ TASK = Task(
             "一个 token、D = 2、FFN 3、一个头：四个投影各 8，q kᵀ 4，权重 @ v 4，FFN 12 + 12，共 64。",
         ),
         Both(
-            "The heads share the width: heads · E = D, so their number does not change the count. q kᵀ and weights @ v are quadratic in "
+            "The heads share the width: heads · E = D, so their number does not change the count. q kᵀ and weights "
+            "@ v are quadratic in "
             "n, all else is linear.",
             "各头分享宽度：heads · E = D，所以头数不影响结果。q kᵀ 与权重 @ v 对 n 是平方的，其余都是线性的。",
         ),

@@ -298,7 +298,7 @@ MISTAKES = (
     *SCORES,
     *SCALES,
     *WEIGHINGS,
-    *MIXES,
+    *(one for one in MIXES if "outputs of the queries" not in one.said),
     Mistake("a causal mask hides keys, which is not asked for", (way(mask=_causal),)),
     Mistake("the result is transposed", (way(end=last_two),)),
     *ends("end"),
@@ -334,9 +334,11 @@ TASK = Task(
     ("query", "key", "value", "heads"),
     title=Both("Heads by reshape", "用 reshape 分头"),
     asked=Both(
-        "query, key and value are projected already: [B, n, D] each. Head h has the columns h·E to (h+1)·E, E = D / heads. "
+        "query, key and value are projected already: [B, n, D] each. Head h has the columns h·E to (h+1)·E, E = D "
+        "/ heads. "
         "Return the outputs of all heads side by side: [B, n, D].",
-        "query、key、value 已投影，均为 [B, n, D]。第 h 个头使用第 h·E 到 (h+1)·E 列，E = D / heads。返回所有头的输出并排拼接：[B, n, D]。",
+        "query、key、value 已投影，均为 [B, n, D]。第 h 个头使用第 h·E 到 (h+1)·E 列，E = D / heads。返回所有头的输"
+        "出并排拼接：[B, n, D]。",
     ),
     hints=(
         Both(
@@ -344,14 +346,17 @@ TASK = Task(
             "head_h = softmax(q_h k_hᵀ / √E) v_h，结果沿最后一轴拼接 [head_0; head_1; ...]。",
         ),
         Both(
-            "D = 4, two heads: columns 0 and 1 are the first head, 2 and 3 the second. Written with two slices and two calls "
+            "D = 4, two heads: columns 0 and 1 are the first head, 2 and 3 the second. Written with two slices and "
+            "two calls "
             "of task 2, put side by side, it is right already.",
             "D = 4、两个头：第 0、1 列是第一个头，第 2、3 列是第二个。用两个切片、两次调用任务 2 再拼接，就已经正确。",
         ),
         Both(
-            "A view of [B, n, D] as [B, heads, n, E] cuts the memory at the wrong places. View it as [B, n, heads, E], then "
+            "A view of [B, n, D] as [B, heads, n, E] cuts the memory at the wrong places. View it as [B, n, heads, "
+            "E], then "
             "exchange the two middle axes; afterwards exchange them back before the last reshape.",
-            "直接把 [B, n, D] view 成 [B, heads, n, E] 会切错位置。应先 view 成 [B, n, heads, E]，再交换中间两轴；最后 reshape 之前再换回来。",
+            "直接把 [B, n, D] view 成 [B, heads, n, E] 会切错位置。应先 view 成 [B, n, heads, E]，再交换中间两轴；"
+            "最后 reshape 之前再换回来。",
         ),
     ),
     compute=computed,

@@ -247,14 +247,11 @@ def made() -> tuple[Case, ...]:
 
 
 def recorded() -> tuple[Case, ...]:
-    """Give the last token of two heads of mini-gpt, and all before it as the cache."""
+    """Give a token of two heads of mini-gpt that looks at itself too, and all before it as the cache."""
     query, key, value = recordings.heads("mini-gpt")
-    return (
-        Case(
-            "the last token of two heads of mini-gpt",
-            (query[:, -1:], key[:, -1:], value[:, -1:], key[:, :-1], value[:, :-1]),
-        ),
-    )
+    new, old = slice(5, 6), slice(0, 5)
+    case = (query[:, new], key[:, new], value[:, new], key[:, old], value[:, old])
+    return (Case("the sixth token of two heads of mini-gpt", case),)
 
 
 TASK = Task(
@@ -265,10 +262,13 @@ TASK = Task(
     ("query", "key", "value", "keys", "values"),
     title=Both("A step with a KV cache", "带 KV 缓存的一步"),
     asked=Both(
-        "query, key and value [B, 1, E] are those of a new token; keys and values [B, t, E] are the cache. Return a tuple: the "
-        "output of the new token [B, 1, E], and keys and values [B, t+1, E] with the new token at the end. The cache that was "
+        "query, key and value [B, 1, E] are those of a new token; keys and values [B, t, E] are the cache. Return "
+        "a tuple: the "
+        "output of the new token [B, 1, E], and keys and values [B, t+1, E] with the new token at the end. The "
+        "cache that was "
         "given must not be changed.",
-        "query、key、value [B, 1, E] 属于新 token；keys、values [B, t, E] 是缓存。返回元组：新 token 的输出 [B, 1, E]，以及末尾加上新 token 的 keys、values [B, t+1, E]。不得改动传入的缓存。",
+        "query、key、value [B, 1, E] 属于新 token；keys、values [B, t, E] 是缓存。返回元组：新 token 的输出"
+        " [B, 1, E]，以及末尾加上新 token 的 keys、values [B, t+1, E]。不得改动传入的缓存。",
     ),
     hints=(
         Both(
@@ -276,13 +276,16 @@ TASK = Task(
             "keys' = [keys; key]，values' = [values; value]，输出 = softmax(query keys'ᵀ / √E) values'。",
         ),
         Both(
-            "With one token in the cache there are two scores. They equal the last row of causal attention over both tokens.",
+            "With one token in the cache there are two scores. They equal the last row of causal attention over "
+            "both tokens.",
             "缓存里有一个 token 时只有两个分数，它们等于对两个 token 做因果注意力的最后一行。",
         ),
         Both(
-            "The new token sees its own key too, so join before the scores. It is the newest, so no mask is needed: a triangle of "
+            "The new token sees its own key too, so join before the scores. It is the newest, so no mask is "
+            "needed: a triangle of "
             "[1, t+1] would leave it the first key alone.",
-            "新 token 也看得到自己的 key，所以要先拼接再算分数。它是最新的，不需要掩码：[1, t+1] 的下三角只会留下第一个 key。",
+            "新 token 也看得到自己的 key，所以要先拼接再算分数。它是最新的，不需要掩码：[1, t+1] 的下三角只会留下第"
+            "一个 key。",
         ),
     ),
     compute=computed,

@@ -262,9 +262,11 @@ TASK = Task(
     ("x", "weight", "bias", "eps"),
     title=Both("LayerNorm", "LayerNorm"),
     asked=Both(
-        "x is [B, n, D]; weight and bias are [D], eps is a number. Return [B, n, D]: each token's numbers with mean 0 and "
+        "x is [B, n, D]; weight and bias are [D], eps is a number. Return [B, n, D]: each token's numbers with "
+        "mean 0 and "
         "variance 1, times weight, plus bias. The variance is the biased one (over D), eps stands inside the root.",
-        "x 为 [B, n, D]，weight 与 bias 为 [D]，eps 是一个数。返回 [B, n, D]：每个 token 的数值先化为均值 0、方差 1，再乘 weight 加 bias。方差用有偏估计（除以 D），eps 在根号内。",
+        "x 为 [B, n, D]，weight 与 bias 为 [D]，eps 是一个数。返回 [B, n, D]：每个 token 的数值先化为均值 0、方差 1"
+        "，再乘 weight 加 bias。方差用有偏估计（除以 D），eps 在根号内。",
     ),
     hints=(
         Both(
@@ -272,14 +274,18 @@ TASK = Task(
             "y = weight · (x − 均值) / √(方差 + eps) + bias（Ba et al. 2016）。",
         ),
         Both(
-            "The token 1, 2, 3, 6: mean 3, variance (4 + 1 + 0 + 9) / 4 = 3.5. With eps 0.5 the root is 2, so the token "
+            "The token 1, 2, 3, 6: mean 3, variance (4 + 1 + 0 + 9) / 4 = 3.5. With eps 0.5 the root is 2, so the "
+            "token "
             "becomes −1, −0.5, 0, 1.5 before weight and bias.",
-            "token 1、2、3、6：均值 3，方差 (4 + 1 + 0 + 9) / 4 = 3.5。eps 为 0.5 时根为 2，加权前得到 −1、−0.5、0、1.5。",
+            "token 1、2、3、6：均值 3，方差 (4 + 1 + 0 + 9) / 4 = 3.5。eps 为 0.5 时根为 2，加权前得到 −1、−0.5、0"
+            "、1.5。",
         ),
         Both(
-            "torch's std and var are unbiased unless told otherwise (correction=0), numpy's are biased. The mean runs over the "
+            "torch's std and var are unbiased unless told otherwise (correction=0), numpy's are biased. The mean "
+            "runs over the "
             "width alone, so that no token sees another; keep the axis.",
-            "torch 的 std 和 var 默认是无偏的（需 correction=0），numpy 默认有偏。均值只沿宽度计算，token 之间互不影响；要保留该轴。",
+            "torch 的 std 和 var 默认是无偏的（需 correction=0），numpy 默认有偏。均值只沿宽度计算，token 之间互不"
+            "影响；要保留该轴。",
         ),
     ),
     compute=computed,

@@ -36,7 +36,7 @@ def heads(model: str) -> tuple[Array, Array, Array]:
 
 
 def projected(model: str) -> tuple[Array, Array, Array, int]:
-    """Give query, key and value of all heads of two layers side by side, each [2, tokens, D], and the number of heads."""
+    """Give query, key and value of all heads of two layers side by side, each [2, tokens, D], and how many heads."""
     records = trace(model).attentions[LAYER : LAYER + 2]
     count = records[0].site.heads
     parts = []

@@ -116,7 +116,8 @@ MISTAKES = (
         (way(pairs=_neighbours),),
     ),
     Mistake(
-        "the angles stand in pairs of neighbours (repeated) and the halves are turned: the columns do not belong together",
+        "the angles stand in pairs of neighbours (repeated) and the halves are turned: the columns do not belong "
+        "together",
         (way(whole=_by_columns(_turned, _each_twice)),),
     ),
     Mistake(
@@ -314,23 +315,29 @@ TASK = Task(
     ("x", "base"),
     title=Both("RoPE", "RoPE"),
     asked=Both(
-        "x is [B, n, E], E even; a row's position is its number, from 0. Return [B, n, E]: the pair of columns i and i + E/2 "
+        "x is [B, n, E], E even; a row's position is its number, from 0. Return [B, n, E]: the pair of columns i "
+        "and i + E/2 "
         "turned by the angle position · base^(−2i/E), as Llama does.",
-        "x 为 [B, n, E]，E 为偶数；行号即位置，从 0 开始。返回 [B, n, E]：把第 i 列与第 i + E/2 列组成的一对旋转 position · base^(−2i/E)，与 Llama 相同。",
+        "x 为 [B, n, E]，E 为偶数；行号即位置，从 0 开始。返回 [B, n, E]：把第 i 列与第 i + E/2 列组成的一对旋转"
+        " position · base^(−2i/E)，与 Llama 相同。",
     ),
     hints=(
         Both(
-            "With a = x[i], b = x[i + E/2] and the angle t: a' = a cos t − b sin t, b' = b cos t + a sin t (Su et al. 2021).",
+            "With a = x[i], b = x[i + E/2] and the angle t: a' = a cos t − b sin t, b' = b cos t + a sin t (Su et "
+            "al. 2021).",
             "设 a = x[i]，b = x[i + E/2]，角度为 t：a' = a cos t − b sin t，b' = b cos t + a sin t（Su et al. 2021）。",
         ),
         Both(
-            "Position 0 stays as it is. E = 2: the row 1, 0 at position 1 becomes cos 1, sin 1. The length of a row never changes.",
+            "Position 0 stays as it is. E = 2: the row 1, 0 at position 1 becomes cos 1, sin 1. The length of a "
+            "row never changes.",
             "位置 0 不变。E = 2 时，位置 1 上的 (1, 0) 变为 (cos 1, sin 1)。一行的长度永远不变。",
         ),
         Both(
-            "x cos + rotate_half(x) sin needs rotate_half(x) = (−second half, first half) and angles laid twice side by side, "
+            "x cos + rotate_half(x) sin needs rotate_half(x) = (−second half, first half) and angles laid twice "
+            "side by side, "
             "not each one twice. Compute both halves from the old ones.",
-            "x cos + rotate_half(x) sin 中，rotate_half(x) = (−后半, 前半)，角度要整体并排两份，而不是每个重复两次。两半都要由旧值计算。",
+            "x cos + rotate_half(x) sin 中，rotate_half(x) = (−后半, 前半)，角度要整体并排两份，而不是每个重复两次"
+            "。两半都要由旧值计算。",
         ),
     ),
     compute=computed,

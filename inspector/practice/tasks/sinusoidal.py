@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -189,7 +188,7 @@ MISTAKES = (
     ),
     Mistake("the table has an axis of the batch too", (way(end=lambda t: t[None]), way(end=lambda t: t[:, None]))),
     Mistake("the angle itself is returned", (way(layout=lambda s, c, w: np.repeat(np.arctan2(s, c), 2, -1)),)),
-    Mistake("the table is rounded", tuple(way(end=lambda t, d=d: np.round(t, d)) for d in (0, 1, 2, 3))),
+    Mistake("the table is rounded", tuple(way(end=lambda t, d=d: np.round(t, d)) for d in (0, 1, 2))),
     *ends("end", batch=False),
 )
 
@@ -217,9 +216,11 @@ TASK = Task(
     ("positions", "width"),
     title=Both("The sinusoidal table", "正弦位置表"),
     asked=Both(
-        "Return the table [positions, width] of Vaswani et al. (2017), section 3.5: the sine in even columns and the cosine in "
+        "Return the table [positions, width] of Vaswani et al. (2017), section 3.5: the sine in even columns and "
+        "the cosine in "
         "odd ones, of position / 10000^(2i/width), where i is the number of the pair of columns. width is even.",
-        "返回 Vaswani et al.（2017）3.5 节的表 [positions, width]：偶数列为 position / 10000^(2i/width) 的 sin，奇数列为其 cos，i 是列对的序号。width 为偶数。",
+        "返回 Vaswani et al.（2017）3.5 节的表 [positions, width]：偶数列为 position / 10000^(2i/width) 的 sin，奇"
+        "数列为其 cos，i 是列对的序号。width 为偶数。",
     ),
     hints=(
         Both(
@@ -227,14 +228,18 @@ TASK = Task(
             "PE(p, 2i) = sin(p / 10000^(2i/width))，PE(p, 2i+1) = cos(p / 10000^(2i/width))。",
         ),
         Both(
-            "Width 4: pair 0 turns by 1 a position, pair 1 by 10000^(−1/2) = 0.01. Position 0 is 0, 1, 0, 1 and position 1 is "
+            "Width 4: pair 0 turns by 1 a position, pair 1 by 10000^(−1/2) = 0.01. Position 0 is 0, 1, 0, 1 and "
+            "position 1 is "
             "sin 1, cos 1, sin 0.01, cos 0.01.",
-            "宽度 4：第 0 对每个位置转 1，第 1 对转 10000^(−1/2) = 0.01。位置 0 为 0、1、0、1，位置 1 为 sin 1、cos 1、sin 0.01、cos 0.01。",
+            "宽度 4：第 0 对每个位置转 1，第 1 对转 10000^(−1/2) = 0.01。位置 0 为 0、1、0、1，位置 1 为 sin 1、"
+            "cos 1、sin 0.01、cos 0.01。",
         ),
         Both(
-            "arange(0, width, 2) is 2i already, and must not be doubled again. Both columns of a pair have the same angle. Sine "
+            "arange(0, width, 2) is 2i already, and must not be doubled again. Both columns of a pair have the "
+            "same angle. Sine "
             "and cosine take turns; halves side by side are another convention.",
-            "arange(0, width, 2) 已经是 2i，不要再乘 2。一对中的两列角度相同。sin 与 cos 交替排列；左右两半排列是另一种约定。",
+            "arange(0, width, 2) 已经是 2i，不要再乘 2。一对中的两列角度相同。sin 与 cos 交替排列；左右两半排列是另"
+            "一种约定。",
         ),
     ),
     compute=computed,

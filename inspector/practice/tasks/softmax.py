@@ -215,14 +215,13 @@ MISTAKES = (
     ),
     Mistake(
         "a masked cell (−inf) is taken as a number and gets weight",
-        tuple(
-            way(before=lambda s, to=to: _finite(s, to), shift=shift)
-            for to in (0.0, 1.0, -1.0, -10.0)
-            for shift in (_row, _none)
-        )
-        + (
+        (
+            *(
+                way(before=lambda s, to=to: _finite(s, to), shift=shift)
+                for to in (0.0, 1.0, -1.0)
+                for shift in (_row, _none)
+            ),
             way(power=lambda s: np.exp(np.where(np.isneginf(s), 0.0, s))),
-            way(power=lambda s: np.where(np.isneginf(s), 1e-3, np.exp(s))),
         ),
     ),
     Mistake(
@@ -235,7 +234,7 @@ MISTAKES = (
     Mistake("the result is transposed: [T, Q]", (way(end=np.transpose),)),
     Mistake(
         "weights are rounded",
-        tuple(way(end=lambda w, d=d: np.round(w, d)) for d in (0, 1, 2, 3)),
+        tuple(way(end=lambda w, d=d: np.round(w, d)) for d in (0, 1, 2)),
     ),
     Mistake("only the first row is computed", (way(end=lambda w: w[0]), way(end=lambda w: w[:1]))),
     Mistake("the last column is left out of the sum", (way(total=lambda p: p[:, :-1].sum(-1, keepdims=True)),)),
@@ -282,19 +281,23 @@ TASK = Task(
     asked=Both(
         "scores is a matrix [Q, T]: a row a query, a column a key. Return the weights [Q, T]: each row is positive and "
         "sums to 1. Scores reach 1,000, and a masked cell is −inf and gets weight 0.",
-        "scores 是矩阵 [Q, T]：每行一个 query，每列一个 key。返回权重 [Q, T]：每行非负且和为 1。分数可达 1000，被遮蔽的格子是 −inf，权重为 0。",
+        "scores 是矩阵 [Q, T]：每行一个 query，每列一个 key。返回权重 [Q, T]：每行非负且和为 1。分数可达 1000，被遮"
+        "蔽的格子是 −inf，权重为 0。",
     ),
     hints=(
         Both("weight = exp(score) / sum of exp(score) over the row.", "权重 = exp(分数) / 该行 exp(分数) 之和。"),
         Both(
-            "The row 0, 1, 2 has exps 1, 2.72 and 7.39; their sum is 11.1, the weights 0.0900, 0.245 and 0.665. The row "
+            "The row 0, 1, 2 has exps 1, 2.72 and 7.39; their sum is 11.1, the weights 0.0900, 0.245 and 0.665. "
+            "The row "
             "1000, 1001, 1002 has the same weights.",
-            "一行 0、1、2 的 exp 为 1、2.72、7.39，和为 11.1，权重 0.0900、0.245、0.665。一行 1000、1001、1002 的权重相同。",
+            "一行 0、1、2 的 exp 为 1、2.72、7.39，和为 11.1，权重 0.0900、0.245、0.665。一行 1000、1001、1002 的权"
+            "重相同。",
         ),
         Both(
             "exp(1000) is infinite, and inf / inf is NaN. A constant added to a whole row changes no weight: subtract "
             "the row's own largest score first. Sum along the keys (axis −1) and keep the axis.",
-            "exp(1000) 是无穷，inf / inf 是 NaN。整行加一个常数不改变权重：先减去该行自己的最大分数。沿 key（轴 −1）求和，并保留该轴。",
+            "exp(1000) 是无穷，inf / inf 是 NaN。整行加一个常数不改变权重：先减去该行自己的最大分数。沿 key（轴 −1"
+            "）求和，并保留该轴。",
         ),
     ),
     compute=computed,

@@ -75,7 +75,8 @@ def attend(
     mix: Callable[[Array, Given], Array] = mixed,
 ) -> Array:
     """Return softmax(q k^T / sqrt(E)) v, [..., Q, F]; mask works on the scores, after on the weights."""
-    return mix(after(weigh(mask(scale(score(given), given), given), given), given), given)
+    scores = mask(scale(score(given), given), given)
+    return mix(after(weigh(scores, given), given), given)
 
 
 def way(**stages: Any) -> Mapping[str, Any]:

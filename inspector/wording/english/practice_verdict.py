@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inspector.text import number, visible
+from inspector.text import visible
 from models.formatting import format_bytes, shortened
 
-OWN_PROCESS = "The file runs in a process of its own, which guards against accidents and not against malice: run only what you trust."
+OWN_PROCESS = (
+    "The file runs in a process of its own, which guards against accidents and not against malice: run only what you "
+    "trust."
+)
 NO_RESULT = "The file wrote something else into the place of its results, and was ended."
 STAYED = "It left a process of its own running, which was ended."
-NOTHING_LEFT = "Nothing is left to be compared."
 
 
 def no_file(file: str) -> str:
@@ -30,13 +32,13 @@ def large_file(file: str, size: int, most: int) -> str:
 
 def slow_start(seconds: float) -> str:
     """Say that Python itself did not come up."""
-    return f"Python and its libraries did not start within {number(seconds)} seconds."
+    return f"Python and its libraries did not start within {seconds:g} seconds."
 
 
 def too_long(seconds: float, done: int) -> str:
     """Say that a file ran too long; done: cases that it finished."""
     where = "on the first input" if done == 0 else f"after {done} inputs"
-    return f"It ran for {number(seconds)} seconds and was ended {where}: look for a loop that does not end."
+    return f"It ran for {seconds:g} seconds and was ended {where}: look for a loop that does not end."
 
 
 def too_much_memory(most: int) -> str:

@@ -1,8 +1,9 @@
-"""A reader's file judged in this process, by the same code: for hundreds of files, whose own processes would take long."""
+"""A reader's file judged in this process, by the same code: hundreds of processes would take long."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from inspector.practice import child
@@ -29,9 +30,9 @@ def outcomes(file: Path, task: Task, cases: Sequence[Case]) -> Ran:
         elif "unplain" in first:
             found.append(Unreadable(first["unplain"]))
         else:
-            pending = iter(arrays)
             agrees = (first["result"], arrays) == (again.get("result"), arrays_again)
-            found.append(Returned(read(first["result"], lambda: next(pending)), agrees, tuple(first["written"])))
+            value = read(first["result"], partial(next, iter(arrays)))
+            found.append(Returned(value, agrees, tuple(first["written"])))
     return Ran(tuple(found))
 
 
