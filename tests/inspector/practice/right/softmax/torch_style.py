@@ -1,0 +1,5 @@
+import torch
+
+
+def softmax(scores):
+    return torch.softmax(scores, dim=-1)

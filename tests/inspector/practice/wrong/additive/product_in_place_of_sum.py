@@ -1,0 +1,7 @@
+# mistake: projected query and key are multiplied inside the tanh, not added
+import torch
+
+
+def additive_scores(query, key, w_query, w_key, v):
+    q, k = query @ w_query.T, key @ w_key.T
+    return torch.tanh(q[:, None, :] * k[None, :, :]) @ v

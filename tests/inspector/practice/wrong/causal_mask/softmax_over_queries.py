@@ -1,0 +1,11 @@
+# mistake: softmax over the queries (dim=1) on the masked scores
+import math
+
+import torch
+
+
+def causal_attention(query, key, value):
+    n = query.shape[1]
+    scores = query @ key.transpose(1, 2) / math.sqrt(query.shape[-1])
+    scores = scores.masked_fill(torch.triu(torch.ones(n, n), 1).bool(), float("-inf"))
+    return torch.softmax(scores, dim=1) @ value

@@ -1,0 +1,11 @@
+# mistake: beta on the value alone, not on what is taken away
+import torch
+
+
+def delta_rule(query, key, value, beta):
+    S = torch.zeros(value.shape[1], key.shape[1], dtype=key.dtype)
+    outputs = []
+    for q, k, v, b in zip(query, key, value, beta):
+        S = S + torch.outer(b * v - S @ k, k)
+        outputs.append(S @ q)
+    return torch.stack(outputs)

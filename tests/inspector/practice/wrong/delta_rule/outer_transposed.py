@@ -1,0 +1,11 @@
+# mistake: the outer product is transposed: k v^T
+import torch
+
+
+def delta_rule(query, key, value, beta):
+    S = torch.zeros(value.shape[1], key.shape[1], dtype=key.dtype)
+    outputs = []
+    for q, k, v, b in zip(query, key, value, beta):
+        S = S + b * torch.outer(k, v - S @ k)
+        outputs.append(S @ q)
+    return torch.stack(outputs)

@@ -1,0 +1,11 @@
+# mistake: the output is read before the state is updated
+import torch
+
+
+def delta_rule(query, key, value, beta):
+    S = torch.zeros(value.shape[1], key.shape[1], dtype=key.dtype)
+    outputs = []
+    for q, k, v, b in zip(query, key, value, beta):
+        outputs.append(S @ q)
+        S = S + b * torch.outer(v - S @ k, k)
+    return torch.stack(outputs)

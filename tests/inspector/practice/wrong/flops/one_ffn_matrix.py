@@ -1,0 +1,5 @@
+# mistake: one of the two FFN matrices is forgotten
+def flops(n, width, ffn, heads):
+    projections = 4 * 2 * n * width * width
+    attention = 2 * 2 * n * n * width
+    return projections + attention + 2 * n * width * ffn

@@ -1,0 +1,12 @@
+# mistake: never transposed: attention runs over the heads of one token
+import math
+
+import torch
+
+
+def multi_head(query, key, value, heads):
+    B, n, D = query.shape
+    E = D // heads
+    q, k, v = (x.view(B, n, heads, E) for x in (query, key, value))
+    weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(E), dim=-1)
+    return (weights @ v).reshape(B, n, D)

@@ -1,0 +1,11 @@
+# mistake: the given cache itself is made longer through .data
+import math
+
+import torch
+
+
+def step(query, key, value, keys, values):
+    keys.data = torch.cat([keys, key], dim=1)
+    values.data = torch.cat([values, value], dim=1)
+    weights = torch.softmax(query @ keys.transpose(1, 2) / math.sqrt(query.size(-1)), dim=-1)
+    return weights @ values, keys, values

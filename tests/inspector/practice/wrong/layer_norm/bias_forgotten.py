@@ -1,0 +1,7 @@
+# mistake: the bias is not added
+import torch
+
+
+def layer_norm(x, weight, bias, eps):
+    mean, var = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, unbiased=False)
+    return (x - mean) / torch.sqrt(var + eps) * weight

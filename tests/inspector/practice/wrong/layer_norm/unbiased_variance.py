@@ -1,0 +1,8 @@
+# mistake: torch.var without unbiased=False divides by D - 1
+import torch
+
+
+def layer_norm(x, weight, bias, eps):
+    mean = x.mean(-1, keepdim=True)
+    var = x.var(-1, keepdim=True)
+    return (x - mean) / torch.sqrt(var + eps) * weight + bias

@@ -1,0 +1,10 @@
+# mistake: exponent -i/E in place of -2i/E
+import numpy as np
+
+
+def rotate(x, base):
+    B, n, E = x.shape
+    half = E // 2
+    angle = np.arange(n)[:, None] * base ** (-np.arange(half) / E)
+    a, b = x[..., :half], x[..., half:]
+    return np.concatenate([a * np.cos(angle) - b * np.sin(angle), a * np.sin(angle) + b * np.cos(angle)], -1)

@@ -1,0 +1,11 @@
+# mistake: rotate_half without its minus sign
+import torch
+
+
+def rotate(x, base):
+    E = x.shape[-1]
+    inv_freq = base ** (-torch.arange(0, E, 2).to(x.dtype) / E)
+    freqs = torch.outer(torch.arange(x.shape[1]).to(x.dtype), inv_freq)
+    emb = torch.cat((freqs, freqs), dim=-1)
+    x1, x2 = x.chunk(2, dim=-1)
+    return x * emb.cos() + torch.cat((x2, x1), dim=-1) * emb.sin()
