@@ -24,6 +24,7 @@ HALF_TOLERANCE = 1e-2  # of a result in float16 or bfloat16
 LOOSER = 10  # times, where a result is held to a mistake: float32 rounds a wrong result otherwise than a right one
 EXACT = 1e-9  # of a count
 _MOST_NAMED = 6
+_WAYS = 2  # of a mistake, the usual ones, that are tried together with another mistake
 _FAILED = object()  # in place of a result, where a mistake's computation raises
 
 
@@ -84,6 +85,8 @@ def judged(task: Task, cases: Sequence[Case], ran: Ran) -> Verdict:
         first = _first(task, cases[wrong[0]], ran.outcomes[wrong[0]], expected[wrong[0]], tolerance)
         if named:
             return Verdict(False, (words.wrong(named), first, *said), named, ran.printed)
+        if cause := _cause(task, cases, ran.outcomes, wrong):
+            return Verdict(False, (first, words.because(cause), *said), (cause,), ran.printed)
         close = found.close()
         head = [words.unknown()] if isinstance(ran.outcomes[wrong[0]], Returned) else []
         if close:
@@ -97,6 +100,19 @@ def judged(task: Task, cases: Sequence[Case], ran: Ran) -> Verdict:
     if not all(outcome.agrees for outcome in returned):
         return Verdict(False, (words.changes(), *beside), (words.changes(),), ran.printed)
     return Verdict(True, beside, printed=ran.printed)
+
+
+def _cause(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome], wrong: Sequence[int]) -> str | None:
+    """Return what exceptions tell of the mistake behind them, None where they tell nothing."""
+    raised = [outcome for outcome in outcomes if isinstance(outcome, Raised)]
+    if not raised:
+        return None
+    if any(part in raised[0].said for part in ("concatenation axis", "must match except in dimension")):
+        return words.WRONG_JOIN
+    squares = [at for at, case in enumerate(cases) if case.square]
+    if squares and len(raised) == len(wrong) and not set(squares) & set(wrong):
+        return words.ONLY_SQUARE
+    return None
 
 
 def in_float64(arguments: Sequence[Any]) -> tuple[Any, ...]:
@@ -194,7 +210,7 @@ class _Search:
 
     def _pairs(self) -> Iterator[tuple[Mistake, Mistake, Stages]]:
         for first, second in combinations(self.task.mistakes, 2):
-            for one, other in product(first.ways, second.ways):
+            for one, other in product(first.ways[:_WAYS], second.ways[:_WAYS]):
                 if not one.keys() & other.keys():
                     yield first, second, {**one, **other}
 
@@ -222,7 +238,7 @@ class _Search:
                 return False
             if alike(outcome.value, made, self.tolerance):
                 return True
-            more = isinstance(outcome.value, tuple) and outcome.value and not isinstance(made, tuple)
+            more = len(self.task.result) == 1 and isinstance(outcome.value, tuple) and outcome.value
             if more and alike(outcome.value[0], made, self.tolerance):
                 return True
             if not _rounds(made):

@@ -24,11 +24,12 @@ def computed(
     pair: Callable[[Array, Array], Array] = lambda q, k: q[:, None] + k[None],
     bend: Callable[[Array], Array] = np.tanh,
     weigh: Callable[[Array, Array], Array] = lambda x, v: x @ v,
+    scale: Callable[[Array, Array], Array] = lambda scores, query: scores,
     end: Callable[[Array], Array] = same,
 ) -> Array:
     """Return v . tanh(W_q q + W_k k), [Q, T]."""
     hidden = pair(project_query(query, w_query, w_key), project_key(key, w_key, w_query))
-    return end(weigh(bend(hidden), v))
+    return end(scale(weigh(bend(hidden), v), query))
 
 
 def _softmax(s: Array, axis: int) -> Array:
@@ -159,13 +160,14 @@ MISTAKES = (
         ),
     ),
     Mistake(
-        "the score is divided by the root of the width D",
-        tuple(
+        "the score is divided by √D or D, as a dot product is",
+        (
+            way(scale=lambda s, q: s / np.sqrt(q.shape[-1])),
+            way(scale=lambda s, q: s / q.shape[-1]),
             way(
                 project_query=lambda q, w, o: q @ w.T / np.sqrt(q.shape[-1]),
                 project_key=lambda k, w, o: k @ w.T / np.sqrt(k.shape[-1]),
-            )
-            for _ in range(1)
+            ),
         ),
     ),
     Mistake(

@@ -57,8 +57,14 @@ def computed(
     replace: Callable[[Word, Pair], Any] = _replaced,
     gather: Callable[[Iterable[tuple[Any, int]], Words], Any] = _gathered,
     end: Callable[[Pair, Any], Any] = lambda pair, merged: (pair, merged),
+    whole: Callable[[Words], Any] | None = None,
 ) -> Any:
-    """Return the most frequent pair, and the words with all its occurrences merged."""
+    """Return the most frequent pair, and the words with all its occurrences merged.
+
+    whole: computes both from the words, where more than one merge is made.
+    """
+    if whole is not None:
+        return whole(words)
     pair = best(count(words))
     return end(pair, gather([(replace(word, pair), times) for word, times in words.items()], words))
 
@@ -129,6 +135,28 @@ def _over_borders(words: Words) -> dict[Pair, float]:
 def _over_borders_once(words: Words) -> dict[Pair, float]:
     line = [symbol for word in words for symbol in word]
     return dict(Counter(pairwise(line)))
+
+
+def _border(own: bool) -> Callable[[Words], Mapping[Pair, float]]:
+    """Count the pairs over the border of two words as often as the second word, or the first, occurs."""
+
+    def count(words: Words) -> dict[Pair, float]:
+        counts = _counted(words)
+        for (before, times_before), (after, times_after) in pairwise(words.items()):
+            pair = (before[-1], after[0])
+            counts[pair] = counts.get(pair, 0) + (times_after if own else times_before)
+        return counts
+
+    return count
+
+
+def _sorted(words: Words) -> dict[Pair, float]:
+    """Count a pair and its reverse under the pair in order."""
+    counts: dict[Pair, float] = {}
+    for (a, b), count in _counted(words).items():
+        pair = (min(a, b), max(a, b))
+        counts[pair] = counts.get(pair, 0) + count
+    return counts
 
 
 def _symbols(words: Words) -> Counter[str]:
@@ -250,10 +278,31 @@ def _overlap_joined(word: Word, pair: Pair) -> Word:
     return tuple(merged)
 
 
-def _again(word: Word, pair: Pair) -> Word:
-    while (merged := _only_first(word, pair)) != word:
-        word = merged
-    return word
+def _run_on(word: Word, pair: Pair) -> Word:
+    """Join a symbol to the one before it wherever both are the pair in the old word."""
+    merged = [word[0]]
+    for before, symbol in pairwise(word):
+        if (before, symbol) == pair:
+            merged[-1] += symbol
+        else:
+            merged.append(symbol)
+    return tuple(merged)
+
+
+def _merges(rounds: int, least: int = 1, *, first: bool = True) -> Callable[[Words], Any]:
+    """Make several merges, as long as a pair is there `least` times; give the first pair, or the last."""
+
+    def whole(words: Words) -> Any:
+        pairs = []
+        for _ in range(rounds):
+            counts = _counted(words)
+            if not counts or max(counts.values()) < least:
+                break
+            pairs.append(_best(counts))
+            words = _gathered([(_replaced(word, pairs[-1]), times) for word, times in words.items()], words)
+        return pairs[0 if first else -1], words
+
+    return whole
 
 
 def _as_text(word: Word, pair: Pair) -> Word:
@@ -389,14 +438,27 @@ MISTAKES = (
     Mistake("the first pair of each word is not counted", (way(count=_without_first),)),
     Mistake("only every second pair is counted (steps of 2)", (way(count=_disjoint),)),
     Mistake(
-        "pairs over the border of two words are counted too", (way(count=_over_borders), way(count=_over_borders_once))
+        "pairs over the border of two words are counted too",
+        (
+            way(count=_over_borders),
+            way(count=_over_borders_once),
+            way(count=_border(own=True)),
+            way(count=_border(own=False)),
+        ),
     ),
     Mistake("the count is divided by the counts of both symbols (WordPiece's score)", (way(count=_word_piece),)),
     Mistake("the count is weighed with the pair's length", (way(count=_by_length),)),
     Mistake(
         "the pair of the most frequent symbols is taken, not the most frequent pair", (way(count=_frequent_symbols),)
     ),
-    Mistake("a pair and its reverse count as one", (way(count=_unordered),)),
+    Mistake(
+        "a pair and its reverse count as one",
+        (
+            way(count=_unordered),
+            way(count=_sorted),
+            way(count=_sorted, replace=_both_orders),
+        ),
+    ),
     Mistake("symbols that are not adjacent are counted as pairs", (way(count=_any_two),)),
     Mistake("only the most frequent word is looked at", (way(count=_of_frequent_word),)),
     Mistake("of equal pairs the one seen first is taken, not the smallest", (_key(_first_seen),)),
@@ -420,6 +482,18 @@ MISTAKES = (
     Mistake("occurrences are merged from the right, not from the left", (way(replace=_from_the_right),)),
     Mistake(
         "the place moves on by 1 after a merge, so that the pair's second symbol stays", (way(replace=_overlapping),)
+    ),
+    Mistake(
+        "a symbol is joined to what was merged just now: a a a becomes one symbol",
+        (way(replace=_run_on),),
+    ),
+    Mistake(
+        "more than one merge is made",
+        tuple(
+            way(whole=_merges(rounds, least, first=first))
+            for first in (True, False)
+            for rounds, least in ((2, 1), (1000, 1), (1000, 2))
+        ),
     ),
     Mistake("overlapping occurrences are merged twice", (way(replace=_overlap_joined),)),
     Mistake(

@@ -94,6 +94,13 @@ def _rows(shape: tuple[int, ...]) -> Array:
     return np.broadcast_to((np.arange(shape[-2]) * 2 < shape[-2])[:, None], shape[-2:])
 
 
+def _strict_but_first(shape: tuple[int, ...]) -> Array:
+    """Return [Q, T]: True where query i sees key j < i, and the first query itself."""
+    seen = sees(shape, -1)
+    seen[0, 0] = True
+    return seen
+
+
 def _zeroed(w: Array, g: Given) -> Array:
     return w * sees(w.shape)
 
@@ -110,7 +117,7 @@ MASKS = (
     ),
     Mistake(
         "the mask hides the query's own key too (the diagonal)",
-        _patterns(lambda shape: sees(shape, -1)),
+        (*_patterns(lambda shape: sees(shape, -1)), *_patterns(_strict_but_first)),
     ),
     Mistake(
         "each query sees the next key too: the mask begins one place too late", _patterns(lambda shape: sees(shape, 1))
@@ -134,7 +141,10 @@ MASKS = (
         _patterns(lambda shape: sees(shape) & ~sees(shape, -2)),
     ),
     Mistake("the first key is hidden as well", _patterns(lambda shape: sees(shape) & (np.arange(shape[-1]) > 0))),
-    Mistake("the mask hides whole rows of queries, not keys", _patterns(_rows)),
+    Mistake(
+        "the mask hides whole rows of queries, not keys",
+        (way(mask=_filled(-np.inf, _rows)), way(mask=same, after=lambda w, g: w * _rows(w.shape))),
+    ),
     Mistake(
         "the mask is the same for all queries: the last keys are hidden from all",
         tuple(
@@ -149,16 +159,13 @@ MASKS = (
     Mistake(
         "masked scores are set to 0, which still has weight: −inf is due",
         (
-            way(mask=_filled(0)),
+            *(way(mask=_filled(fill)) for fill in (0, 1e-9, -1e-9)),
             way(mask=same, scale=lambda s, g: by_root(s, g) * sees(s.shape)),
         ),
     ),
     Mistake(
         "masked scores are set to a number that is not far below the others",
-        tuple(
-            way(mask=_filled(fill))
-            for fill in (-1, -2, -5, -10, 1e-9, -1e-9, 1e-10, -1e-10, 1e-8, 1e-6, 1, float(np.finfo(np.float32).tiny))
-        ),
+        tuple(way(mask=_filled(fill)) for fill in (-1, -2, -5, -10, 1)),
     ),
     Mistake(
         "masked scores are set to a large positive number (+1e9, +inf)",
@@ -181,7 +188,7 @@ MASKS = (
     ),
     Mistake(
         "a small number is added to masked scores, which keep weight",
-        tuple(way(mask=_added(fill)) for fill in (-2, -5, -10, -1e-9, 1e-9)),
+        tuple(way(mask=_added(fill)) for fill in (-2, -5, -10)),
     ),
     Mistake(
         "masked scores are multiplied by a large number, not replaced by −inf",
@@ -242,6 +249,13 @@ MASKS = (
             way(mask=same, mix=lambda w, g: np.tril(w @ g.value)),
             way(mask=same, mix=lambda w, g: w @ np.tril(g.value)),
             way(mask=same, score=lambda g: g.query @ last_two(np.tril(g.key))),
+            way(mask=same, score=lambda g: np.tril(g.query) @ last_two(g.key)),
+            way(mask=same, score=lambda g: np.tril(g.query) @ last_two(np.tril(g.key))),
+            way(
+                mask=same,
+                score=lambda g: np.tril(g.query) @ last_two(np.tril(g.key)),
+                mix=lambda w, g: w @ np.tril(g.value),
+            ),
         ),
     ),
     Mistake(

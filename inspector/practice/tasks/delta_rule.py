@@ -72,6 +72,11 @@ def _without_own(s: Step) -> Array:
     return s.state @ s.key[s.at - 1] if s.at else s.state @ s.k
 
 
+def _never_erased(s: Step) -> Array:
+    written = s.betas[: s.at, None] * s.value[: s.at]
+    return np.asarray((s.key[: s.at] @ s.k) @ written)
+
+
 MISTAKES = (
     Mistake(
         "nothing is erased: S + β v kᵀ is linear attention, the delta rule takes S k away first",
@@ -276,6 +281,10 @@ MISTAKES = (
             ),
             way(prepare=lambda x: np.maximum(x, 0), prepare_query=lambda x: np.maximum(x, 0)),
         ),
+    ),
+    Mistake(
+        "what is erased is read from a state from which nothing was erased (the first term of the parallel form)",
+        (way(predicted=_never_erased),),
     ),
     Mistake("the key of the token before is erased", (way(predicted=_without_own),)),
     Mistake(

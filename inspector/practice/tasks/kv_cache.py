@@ -9,7 +9,19 @@ import numpy as np
 
 from inspector.practice.record.task import Case, Mistake, Task
 from inspector.practice.tasks import recordings
-from inspector.practice.tasks.stages import MIXES, SCALES, SCORES, WEIGHINGS, Array, Given, attend, last_two, same, way
+from inspector.practice.tasks.stages import (
+    MIXES,
+    SCALES,
+    SCORES,
+    WEIGHINGS,
+    Array,
+    Given,
+    attend,
+    by_root,
+    last_two,
+    same,
+    way,
+)
 from inspector.questions.record.both import Both
 
 Join = Callable[[Array, Array], Array]
@@ -168,6 +180,14 @@ MISTAKES = (
         (
             way(left=lambda keys, values, k, v: (k, values)),
             way(join_values=_cache, read_values=joined),
+            way(join_values=_cache, after=lambda w, g: w[..., :-1]),
+        ),
+    ),
+    Mistake(
+        "the keys are kept with the scale in them: divided by √E",
+        (
+            way(left=lambda keys, values, k, v: (by_root(k, Given(k, k, v)), v)),
+            way(left=lambda keys, values, k, v: (joined(keys, by_root(k[:, -1:], Given(k, k, v))), v)),
         ),
     ),
     Mistake("only the value is kept, not the key", (way(left=lambda keys, values, k, v: (keys, v)),)),
@@ -219,7 +239,7 @@ MISTAKES = (
         (way(join=lambda c, n: joined(c, np.broadcast_to(n[:1], n.shape))),),
     ),
     *(mistake for mistake in SCORES if "qᵀ" not in mistake.said.partition("in place")[0]),
-    *SCALES,
+    *(mistake for mistake in SCALES if "number of queries" not in mistake.said),
     *(mistake for mistake in WEIGHINGS if "whole matrix" not in mistake.said),
     *(mistake for mistake in MIXES if not any(part in mistake.said for part in _NOT_OF_ONE_QUERY)),
 )

@@ -31,14 +31,14 @@ def computed(
     mean: Callable[[Array], Any] = _mean,
     variance: Callable[[Array, Array], Any] = _variance,
     root: Callable[[Any, float], Any] = lambda variance, eps: np.sqrt(variance + eps),
-    above: Callable[[Array, Array], Array] = lambda x, centred: centred,
+    ratio: Callable[[Array, Array, Any, float], Array] = lambda x, centred, bottom, eps: centred / bottom,
     affine: Callable[[Array, Array, Array], Array] = lambda x, w, b: w * x + b,
     end: Callable[[Array], Array] = same,
 ) -> Array:
     """Return weight (x - mean) / sqrt(variance + eps) + bias."""
     x = before(x, weight, bias)
     centred = x - mean(x)
-    return end(affine(above(x, centred) / root(variance(x, centred), eps), weight, bias))
+    return end(affine(ratio(x, centred, root(variance(x, centred), eps), eps), weight, bias))
 
 
 def _axis(axis: Any, ddof: int = 0) -> dict[str, Any]:
@@ -78,7 +78,9 @@ MISTAKES = (
     Mistake(
         "eps is added to the result or to x",
         (
-            way(root=lambda v, e: np.sqrt(v), affine=lambda x, w, b: w * x + b),
+            way(root=lambda v, e: np.sqrt(v), ratio=lambda x, c, bottom, e: c / bottom + e),
+            way(ratio=lambda x, c, bottom, e: c / bottom + e),
+            way(root=lambda v, e: np.sqrt(v), ratio=lambda x, c, bottom, e: (c + e) / bottom),
             way(root=lambda v, e: np.sqrt(v + e) + e),
         ),
     ),
@@ -97,7 +99,7 @@ MISTAKES = (
     Mistake(
         "the mean is not subtracted",
         (
-            way(above=lambda x, c: x),
+            way(ratio=lambda x, c, bottom, e: x / bottom),
             way(mean=lambda x: 0.0),
         ),
     ),
@@ -171,6 +173,13 @@ MISTAKES = (
         ),
     ),
     Mistake("the median is subtracted, not the mean", (way(mean=lambda x: np.median(x, axis=-1, keepdims=True)),)),
+    Mistake(
+        "brackets are missing: x − mean / deviation in place of (x − mean) / deviation",
+        (
+            way(ratio=lambda x, c, bottom, e: x - (x - c) / bottom),
+            way(root=lambda v, e: np.sqrt(v), ratio=lambda x, c, bottom, e: x - (x - c) / bottom + e),
+        ),
+    ),
     Mistake("the weight is left out", (way(affine=lambda x, w, b: x + b),)),
     Mistake("the bias is left out", (way(affine=lambda x, w, b: w * x),)),
     Mistake("weight and bias are left out", (way(affine=lambda x, w, b: x),)),
@@ -237,7 +246,7 @@ def made() -> tuple[Case, ...]:
             "small whole numbers", (whole, np.array([1, 2, 1, -1], np.float32), np.array([0, 1, 0, 3], np.float32), 0.5)
         ),
         Case("5 tokens of width 6", (some(2, 5, 6) * 2 + 3, some(6) + 2, some(6), 0.3)),
-        Case("small numbers", (some(2, 3, 4) * 0.1 - 0.2, some(4), some(4), 0.02)),
+        Case("small numbers", (some(2, 3, 4) * 0.1 - 0.2, some(4), some(4), 0.05)),
         Case("equal lengths", (some(4, 4, 4) + 1, some(4), some(4), 0.1), square=True),
     )
 

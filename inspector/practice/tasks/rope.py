@@ -167,7 +167,14 @@ MISTAKES = (
         "the first half is overwritten before the second one is computed from it",
         (way(turn=_overwritten), way(turn=_overwritten_second)),
     ),
-    Mistake("only the first half of the pairs' results is written", (way(turn=lambda a, b, c, s: (a * c - b * s, b)),)),
+    Mistake("only the first half is turned", (way(turn=lambda a, b, c, s: (a * c - b * s, b)),)),
+    Mistake(
+        "the part with sin is missing in one of the halves",
+        (
+            way(turn=lambda a, b, c, s: (a * c - b * s, b * c)),
+            way(turn=lambda a, b, c, s: (a * c, b * c + a * s)),
+        ),
+    ),
     Mistake("only the second half is turned", (way(turn=lambda a, b, c, s: (a, b * c + a * s)),)),
     Mistake(
         "only cos multiplies: the part with sin is missing",
@@ -243,7 +250,10 @@ MISTAKES = (
     ),
     Mistake("the frequency is added to the position", (way(angle=np.add),)),
     Mistake("the position divides by the frequency", (way(angle=lambda p, f: p / f),)),
-    Mistake("all pairs have the same frequency", (way(exponents=lambda w: np.ones(w // 2)),)),
+    Mistake(
+        "all pairs have the same frequency",
+        (way(exponents=lambda w: np.zeros(w // 2)), way(exponents=lambda w: np.ones(w // 2))),
+    ),
     Mistake(
         "a sinusoidal vector is added: x should be turned",
         (

@@ -127,6 +127,14 @@ MISTAKES = (
         "the exps are divided by their mean, not by their sum",
         (way(total=lambda p: p.mean(-1, keepdims=True)), way(shift=_none, total=lambda p: p.mean(-1, keepdims=True))),
     ),
+    Mistake(
+        "the exps are divided by the number of keys, not by their sum",
+        (way(total=lambda p: p.shape[-1]), way(shift=_none, total=lambda p: p.shape[-1])),
+    ),
+    Mistake(
+        "exp is taken of the sum of the scores, not the sum of their exps",
+        (way(total=lambda p: p.prod(-1, keepdims=True)), way(shift=_none, total=lambda p: p.prod(-1, keepdims=True))),
+    ),
     Mistake("the exps are divided by the largest of them", (way(total=lambda p: p.max(-1, keepdims=True)),)),
     Mistake(
         "the exps are divided by the root of their squares' sum",

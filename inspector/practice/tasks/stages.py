@@ -136,6 +136,14 @@ SCORES = (
         (way(score=lambda g: g.query @ last_two(g.key[:1])),),
     ),
     Mistake(
+        "every text meets all texts of the batch (np.dot, which is no matmul)",
+        (
+            way(score=lambda g: np.dot(g.query, last_two(g.key)), mix=lambda w, g: np.dot(w, g.value)),
+            way(mix=lambda w, g: np.dot(w, g.value)),
+            way(score=lambda g: np.dot(g.query, last_two(g.key)), mix=lambda w, g: w @ g.value),
+        ),
+    ),
+    Mistake(
         "the scores are summed over the texts of the batch",
         (
             way(score=lambda g: np.broadcast_to(products(g).sum(0, keepdims=True), products(g).shape)),

@@ -12,6 +12,8 @@ OWN_PROCESS = (
     "trust."
 )
 NO_RESULT = "The file wrote something else into the place of its results, and was ended."
+WRONG_JOIN = "arrays are joined along another axis than the one in which they differ: tokens are axis 1 of [B, t, E]"
+ONLY_SQUARE = "it works only where all lengths are equal: a length is taken from the wrong axis"
 STAYED = "It left a process of its own running, which was ended."
 
 
@@ -94,6 +96,11 @@ def arguments(signature: str) -> str:
 
 
 # --- verdicts ---------------------------------------------------------------------------------------------------------
+
+
+def because(cause: str) -> str:
+    """Tell what an exception comes from."""
+    return f"This comes where {cause}."
 
 
 def right(made: int, recorded: str) -> str:

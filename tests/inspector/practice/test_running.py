@@ -98,14 +98,14 @@ def in_function(*lines: str) -> str:
         (in_function("return input()"), "It reads standard input in line 4 (`return input()`), where nothing is"),
         (in_function("return sys.stdin.read()"), "It reads standard input in line 4"),
         (in_function("return softmax(scores)"), "It raised RecursionError in line 4"),
-        (in_function("return 1 / 0"), "It raised ZeroDivisionError in line 4 (`return 1 / 0`) on a matrix: division by"),
+        (in_function("return 1 / 0"), "It raised ZeroDivisionError in line 4 (`return 1 / 0`) on a matrix: div"),
         (in_function("raise NotImplementedError"), "It is not written yet in line 4"),
         (in_function("scores"), "On a matrix weights is None (is a return missing?); an array [2, 2] is due."),
         (in_function("return scores[:, :1]"), "On a matrix weights has the shape [2, 1]; [2, 2] is due."),
         (in_function("return 'x'"), "On a matrix weights is a str; an array [2, 2] is due."),
         (in_function("return open"), "On a matrix the result is a builtin_function_or_method."),
         (in_function("return (row for row in scores)"), "On a matrix the result is a generator: make it a list"),
-        (in_function("return np.zeros(10_000_000)"), "On a matrix the result has the shape [10000000]: more than 1,000,000"),
+        (in_function("return np.zeros(10_000_000)"), "On a matrix the result has the shape [10000000]: more than"),
         (in_function("return scores.astype(complex)"), "On a matrix the result holds complex128 in an array"),
         (in_function("x = []", "x.append(x)", "return x"), "On a matrix the result is nested more than 6 deep."),
         ("def softmax(scores: return", "It raised SyntaxError in line 1"),
@@ -188,7 +188,7 @@ def test_a_module_beside_the_file_is_found_and_none_of_the_project(folder: Path)
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"x = 1\n" * LARGEST_FILE], ids=["no text", "large"])
 def test_what_is_no_solution_is_refused_before_it_runs(folder: Path, content: bytes) -> None:
     (folder / "mine.py").write_bytes(content)
-    with pytest.raises(ValueError, match="is no text in UTF-8|a solution has at most"):
+    with pytest.raises(ValueError, match=r"is no text in UTF-8|a solution has at most"):
         run(folder / "mine.py", TASK.function, CASES, QUICK)
     with pytest.raises(ValueError, match="There is no file"):
         run(folder / "other.py", TASK.function, CASES, QUICK)
@@ -240,7 +240,14 @@ def test_a_class_whose_text_fails_is_a_sentence(folder: Path) -> None:
 
 def test_a_file_that_writes_into_the_channel_is_ended(folder: Path) -> None:
     code = in_function("[os.write(fd, b'\\xff' * 100) for fd in range(3, 12) if _open(fd)]", "time.sleep(60)")
-    code += "def _open(fd):\n    try:\n        os.fstat(fd)\n        return True\n    except OSError:\n        return False\n"
+    code += textwrap.dedent("""
+    def _open(fd):
+        try:
+            os.fstat(fd)
+        except OSError:
+            return False
+        return True
+    """)
     assert ran(folder, code).said[0] == "The file wrote something else into the place of its results, and was ended."
 
 

@@ -71,9 +71,7 @@ def _additive(query: Any, key: Any, w_query: Any, w_key: Any, v: Any) -> Any:
 
 def _merged(words: dict[tuple[str, ...], int]) -> Any:
     """Merge by regular replacement in a list of marked symbols, one word after the other."""
-    counts = Counter(
-        pair for word, times in words.items() for pair in zip(word, word[1:], strict=False) for _ in range(times)
-    )
+    counts = Counter(pair for word, times in words.items() for pair in itertools.pairwise(word) for _ in range(times))
     most = max(counts.values())
     pair = sorted(pair for pair, count in counts.items() if count == most)[0]
     merged: Counter[tuple[str, ...]] = Counter()
