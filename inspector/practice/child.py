@@ -11,6 +11,7 @@ JSON, and the bytes of the arrays that it names.
 
 from __future__ import annotations
 
+import importlib
 import json
 import linecache
 import os
@@ -238,15 +239,12 @@ def main() -> None:
     with open(settings_file, encoding="utf-8") as opened:
         settings = json.load(opened)
     channel = Channel()
-    sys.stdin = Empty()  # type: ignore[assignment]
+    sys.stdin = Empty()
     sys.path[0] = os.path.dirname(file)
-    torch = None
-    if settings["torch"]:
-        import torch
-
+    torch = importlib.import_module("torch") if settings["torch"] else None
+    if torch is not None:
         torch.set_num_threads(1)
-    else:
-        import numpy  # noqa: F401, before the clock runs
+    importlib.import_module("numpy")  # before the clock runs
     channel.send({"ready": True})
     limit(settings["limits"])
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from inspector.practice.record.task import Case, Mistake, Task
+from inspector.practice.record.task import Case, Mistake, Stages, Task
 from inspector.practice.tasks import recordings
 from inspector.practice.tasks.stages import Array, way
 from inspector.questions.record.both import Both
@@ -117,7 +117,7 @@ def _reversed(totals: Array, width: int) -> Chosen:
 
 def _places(
     of_beam: Callable[[Array, tuple[int, ...]], Array], of_token: Callable[[Array, tuple[int, ...]], Array]
-) -> dict[str, Any]:
+) -> Stages:
     """Compute beams and tokens from the places in the flat totals otherwise."""
 
     def choose(totals: Array, width: int) -> Chosen:
@@ -134,11 +134,11 @@ def _flat_by_token(totals: Array, width: int) -> Chosen:
     return flat[places], places // totals.shape[1], places % totals.shape[1]
 
 
-def _nucleus(count: Callable[[int, tuple[int, ...]], int]) -> dict[str, Any]:
+def _nucleus(count: Callable[[int, tuple[int, ...]], int]) -> Stages:
     return way(choose=lambda totals, width: _best(totals, count(width, totals.shape)))
 
 
-def _retold(made: Callable[[Chosen, Array, Array], Array]) -> dict[str, Any]:
+def _retold(made: Callable[[Chosen, Array, Array], Array]) -> Stages:
     return way(told=lambda chosen, s, p: (made(chosen, s, p), chosen[1], chosen[2]))
 
 

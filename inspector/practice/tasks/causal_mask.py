@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from inspector.practice.record.task import Case, Mistake, Task
+from inspector.practice.record.task import Case, Mistake, Stages, Task
 from inspector.practice.tasks import recordings
 from inspector.practice.tasks.stages import (
     MIXES,
@@ -64,7 +64,7 @@ def _added(fill: float, seen: Callable[[tuple[int, ...]], Array] = sees) -> Mask
     return lambda s, g: s + np.asarray(np.where(seen(s.shape), 0, fill), s.dtype)
 
 
-def _patterns(seen: Callable[[tuple[int, ...]], Array]) -> tuple[dict[str, Any], ...]:
+def _patterns(seen: Callable[[tuple[int, ...]], Array]) -> tuple[Stages, ...]:
     """List the ways to use a wrong pattern: filled, added, or over the weights with and without a new sum."""
 
     def zeroed(w: Array, g: Given) -> Array:
@@ -92,6 +92,16 @@ def _patterns(seen: Callable[[tuple[int, ...]], Array]) -> tuple[dict[str, Any],
 def _rows(shape: tuple[int, ...]) -> Array:
     """Return [Q, T]: True in rows whose query comes in the first half."""
     return np.broadcast_to((np.arange(shape[-2]) * 2 < shape[-2])[:, None], shape[-2:])
+
+
+def _first_keys(stop: int) -> Callable[[tuple[int, ...]], Array]:
+    """Return a pattern in which every query sees the same keys, up to a place."""
+    return lambda shape: np.broadcast_to(np.arange(shape[-1]) < stop % shape[-1], shape[-2:])
+
+
+def _first_half(shape: tuple[int, ...]) -> Array:
+    """Return [Q, T]: True for the keys of the first half."""
+    return np.broadcast_to(np.arange(shape[-1]) < shape[-1] // 2, shape[-2:])
 
 
 def _strict_but_first(shape: tuple[int, ...]) -> Array:
@@ -147,13 +157,7 @@ MASKS = (
     ),
     Mistake(
         "the mask is the same for all queries: the last keys are hidden from all",
-        tuple(
-            one
-            for cut in (lambda n: n - 1, lambda n: n // 2, lambda n: 1)
-            for one in _patterns(
-                lambda shape, cut=cut: np.broadcast_to(np.arange(shape[-1]) < cut(shape[-1]), shape[-2:])
-            )
-        ),
+        (*_patterns(_first_keys(-1)), *_patterns(_first_keys(1)), *_patterns(_first_half)),
     ),
     Mistake("the mask counts from the end of the keys", _patterns(lambda shape: sees(shape)[:, ::-1])),
     Mistake(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from inspector.practice.record.task import Case, Mistake, Task
+from inspector.practice.record.task import Case, Mistake, Stages, Task
 from inspector.practice.tasks import recordings
 from inspector.practice.tasks.stages import Array, ends, last_two, same, way
 from inspector.questions.record.both import Both
@@ -41,7 +41,7 @@ def computed(
     return end(affine(ratio(x, centred, root(variance(x, centred), eps), eps), weight, bias))
 
 
-def _axis(axis: Any, ddof: int = 0) -> dict[str, Any]:
+def _axis(axis: Any, ddof: int = 0) -> Stages:
     return way(
         mean=lambda x: x.mean(axis, keepdims=True),
         variance=lambda x, c: x.var(axis, keepdims=True, ddof=ddof),

@@ -20,10 +20,10 @@ Array = NDArray[Any]
 @cache
 def trace(model: str) -> Trace:
     """Record the text in a model; once a process."""
-    import inspector
     import models
+    from inspector.probe import record
 
-    return inspector.record(models.load(model), TEXT)
+    return record(models.load(model), TEXT)
 
 
 def heads(model: str) -> tuple[Array, Array, Array]:

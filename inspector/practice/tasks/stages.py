@@ -39,7 +39,7 @@ def last_two(x: Array) -> Array:
 
 def products(given: Given) -> Array:
     """Return q k^T, [..., Q, T]."""
-    return given.query @ last_two(given.key)
+    return np.asarray(given.query @ last_two(given.key))
 
 
 def by_root(scores: Array, given: Given) -> Array:

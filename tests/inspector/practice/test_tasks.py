@@ -54,7 +54,7 @@ def _sinusoidal(positions: int, width: int) -> Any:
 
 def _rotated(x: Any, base: float) -> Any:
     width = x.shape[-1]
-    angles = torch.arange(x.shape[-2], dtype=x.dtype)[:, None] / base ** (torch.arange(0, width, 2) / width).to(x.dtype)
+    angles = torch.arange(x.shape[-2], dtype=x.dtype)[:, None] / base ** (torch.arange(0, width, 2).to(x.dtype) / width)
     both = torch.cat([angles, angles], dim=-1)[None]
     return apply_rotary_pos_emb(x[:, None], x[:, None], both.cos(), both.sin())[0][:, 0]
 
@@ -66,7 +66,7 @@ def _step(query: Any, key: Any, value: Any, keys: Any, values: Any) -> Any:
 
 
 def _additive(query: Any, key: Any, w_query: Any, w_key: Any, v: Any) -> Any:
-    return np.array([[float(v @ np.tanh(w_query @ q + w_key @ k)) for k in key.numpy()] for q in query.numpy()])
+    return torch.stack([torch.stack([v @ torch.tanh(w_query @ q + w_key @ k) for k in key]) for q in query])
 
 
 def _merged(words: dict[tuple[str, ...], int]) -> Any:
