@@ -5,6 +5,7 @@ headlight-inspector heads "The cat sat." --save map.html    what each head does,
 headlight-inspector report "The cat sat." report.html       all sections about a text
 headlight-inspector questions --model minilm --list         what people say of the Transformer, put to the test
 headlight-inspector atlas build minilm texts.txt --out a    every head over a corpus
+headlight-inspector practice 3 mine.py                      your own causal mask, held to the real layer
 headlight-inspector sheet sheet.html --text "The cat sat."  the questions, to print
 headlight-inspector fetch minilm smollm2                    weights of others, 84 and 93 MB, into the cache
 headlight-inspector models                                  ids that a model can be asked for by
@@ -15,7 +16,7 @@ headlight-inspector schema                                  of the JSON that --j
 headlight-inspector mcp                                     a server of tools for other programs, on stdin and stdout
 headlight-inspector --version
 
-heads, record, sections, section, questions, atlas and models take --json.
+heads, record, sections, section, questions, practice, atlas and models take --json.
 """
 
 from __future__ import annotations
@@ -68,6 +69,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from inspector.questions.__main__ import main as questions
 
             return questions(rest)
+        case ["practice", *rest]:
+            from inspector.practice.__main__ import main as practice
+
+            return practice(rest)
         case ["atlas", *rest]:
             from inspector.atlas.__main__ import main as atlas
 

@@ -32,6 +32,7 @@ COMMANDS = {  # of command.py
     "inspector.atlas": "atlas",
     "inspector.mcp": "mcp",
     "inspector.plain": "schema",
+    "inspector.practice": "practice",
     "inspector.questions": "questions",
     "inspector.export.questions_sheet": "sheet",
     "models.fetch": "fetch",

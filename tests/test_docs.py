@@ -192,7 +192,8 @@ def test_the_commands_for_programs_print_documents(
         assert import_module(f"{name}.__main__").main(given) == 0
         printed.append(capsys.readouterr().out)
     *documents, schema = printed
-    kinds = ["heads", "recording", "heads", "sections", "section", "questions", "answers", "atlas"]
+    kinds = ["heads", "recording", "heads", "sections", "section", "questions", "answers"]
+    kinds += ["practice_tasks", "practice", "atlas"]
     assert [held(document)["kind"] for document in documents] == kinds
     assert json.loads(schema)["title"] == "Headlight's documents"
 

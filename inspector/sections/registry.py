@@ -126,6 +126,7 @@ PAGES = {
         Page("generate", "write", "edit_note", attends=True),
         Page("time", "write", "schedule", board=False),
         Page("questions", "learn", "quiz"),
+        Page("practice", "learn", "code", reads=False, runs=False),
         Page("tokens", "learn", "text_fields", board=False),
         Page("batch", "learn", "view_list", board=False),
         Page("lab", "learn", "science", reads=False, runs=False),

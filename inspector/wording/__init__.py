@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from inspector.wording.english import patching as patching
     from inspector.wording.english import phrases as phrases
     from inspector.wording.english import positions as positions
+    from inspector.wording.english import practice as practice
+    from inspector.wording.english import practice_verdict as practice_verdict
     from inspector.wording.english import queue as queue
     from inspector.wording.english import report as report
     from inspector.wording.english import score_functions as score_functions

@@ -44,6 +44,7 @@ PAGES = {
     "/costs": ".js-plotly-plot",
     "/time": ".js-plotly-plot",
     "/questions": "text=Guess first",
+    "/practice": "text=To write",
     "/tokens": "canvas, .js-plotly-plot",
     "/batch": "canvas",
     "/lab": "text=Nothing is trained yet",
@@ -54,7 +55,7 @@ GROUPS = {
     "Attention": ("Attention", "Compare", "Scores", "What if"),
     "Inside the model": ("Block", "Norms", "Positions", "Costs"),
     "Writing": ("Generate", "Time"),
-    "Learning": ("Questions", "Tokens", "Batch", "Lab", "Training"),
+    "Learning": ("Questions", "Practice", "Tokens", "Batch", "Lab", "Training"),
     "Many texts": ("Atlas",),
 }
 # Notes what is sent to the server; whatever is sent asks for a run of the page.

@@ -20,6 +20,7 @@ MIME = {
     ".npz": "application/octet-stream",
     ".parquet": "application/vnd.apache.parquet",
     ".png": "image/png",
+    ".py": "text/x-python",
     ".svg": "image/svg+xml",
 }
 

@@ -1,4 +1,4 @@
-"""The language of what is written in two: the page Questions, and the list of questions on every other page."""
+"""The language of what is written in two: the pages Questions and Practice, and the list of questions on every page."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from inspector.wording import in_language
 
 NAMES: dict[Language, str] = {"en": "English", "zh": "中文"}
 WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.page") for language in LANGUAGES}
+PRACTICE: dict[Language, ModuleType] = {language: in_language(language, "practice") for language in LANGUAGES}
+_FRAMES = {"questions": WORDS, "practice": PRACTICE}
 _PARAMETER = "lang"
 
 
 def chosen() -> Language:
-    """Return the language that the reader chose on the page Questions, at first that of the browser."""
+    """Return the language that the reader chose on Questions or Practice, at first that of the browser."""
     held = link.held(_PARAMETER)
     return "zh" if held == "zh" else "en" if held == "en" else _of_browser()
 
@@ -26,7 +28,7 @@ def frame(page: str) -> ModuleType | None:
 
     page: its address.
     """
-    return WORDS[chosen()] if page == "questions" else None
+    return _FRAMES[page][chosen()] if page in _FRAMES else None
 
 
 def switch(label: str) -> Language:
