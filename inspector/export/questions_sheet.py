@@ -184,12 +184,7 @@ def _article(answer: Answer, address: str) -> str:
 
 def _block(answer: Answer, language: Language, address: str) -> str:
     question, words, page = answer.question, WORDS[language], PAGE[language]
-    judged = answer.verdict or "failed"
-    verdict = (
-        page.UNMEASURED
-        if answer.verdict is None
-        else ((page.ALWAYS if question.of is None else page.HERE)[answer.verdict])
-    )
+    judged, verdict = answer.verdict or "failed", verdict_of(answer, language)
     lines = [
         f"<h3>{html.escape(page.heading(question.number, question.asked.of(language)))}</h3>",
         f"<p><b>{page.SAID}</b> {html.escape(question.claim.of(language))}</p>",
@@ -223,6 +218,16 @@ def _block(answer: Answer, language: Language, address: str) -> str:
     if question.see is not None:
         more.append(f"<h4>{words.SEE}</h4><p>{_seen(question.see, address)}</p>")
     return f'{"".join(lines)}<div class="more">{"".join(more)}</div>'
+
+
+def verdict_of(answer: Answer, language: Language) -> str:
+    """Say the verdict: of every model where no loaded one takes part, else here."""
+    page = PAGE[language]
+    if answer.verdict is None:
+        unmeasured: str = page.UNMEASURED
+        return unmeasured
+    said: str = (page.ALWAYS if answer.question.of is None else page.HERE)[answer.verdict]
+    return said
 
 
 def _seen(see: PageLink, address: str) -> str:

@@ -1,4 +1,4 @@
-"""The sheet to print: every question of the list that is not measured yet is measured first, with Stop."""
+"""The files of the list: a sheet to print, cards, a table. What is not measured yet is measured first, with Stop."""
 
 from __future__ import annotations
 
@@ -19,24 +19,29 @@ from inspector.views.shell import downloads, problems, progress
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-_MADE = "questions.sheet"  # in the session: what the file is of, and the file
+_MADE = "questions.sheet"  # in the session: what the files are of, the sheet, and the answers
 _JUST_MADE = "questions.sheet.just"  # the number of its answers, until that is said
 
 
 def show(
     theme: str, level: int, reader: Reader, words: ModuleType, language: Language, *, place: DeltaGenerator
 ) -> None:
-    """Draw the button for a sheet of the list, or the file once it is made.
+    """Draw the button for the files of the list, or the files once they are made.
 
     theme, level: of the list, as in the link. place: of the bar while the sheet is made, and of what is said then.
     """
     own = questions_sheet.WORDS[language]
     made_of: Hashable = (theme, level, reader, language)
-    known, page = st.session_state.get(_MADE, (None, b""))
+    known, page, answers = st.session_state.get(_MADE, (None, b"", ()))
     if known == made_of:
         if count := st.session_state.pop(_JUST_MADE, 0):
             place.success(own.ready(count), icon=":material/check:")
-        downloads.button("questions.html", lambda: page, own.PREPARE_HINT, label=own.SAVE)
+        from inspector.export import anki  # its library is needed for no other page
+
+        with st.container(horizontal=True):
+            downloads.button("questions.html", lambda: page, own.PREPARE_HINT, label=own.SAVE)
+            downloads.button(f"questions-{language}.apkg", lambda: anki.package(answers, language), own.CARDS)
+            downloads.button(f"questions-{language}.csv", lambda: anki.csv(answers, language), own.TABLE)
         return
     if st.button(
         own.PREPARE,
@@ -72,6 +77,6 @@ def _make(
         return
     address = (st.context.url or "").partition("?")[0].removesuffix("/questions")
     page = questions_sheet.sheet(answers, model=reader.name, text=reader.text, language=language, address=address)
-    st.session_state[_MADE] = made_of, page.encode()
+    st.session_state[_MADE] = made_of, page.encode(), tuple(answers)
     st.session_state[_JUST_MADE] = len(answers)
     st.rerun()

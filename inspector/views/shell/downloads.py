@@ -14,6 +14,7 @@ import numpy as np
 import streamlit as st
 
 MIME = {
+    ".apkg": "application/octet-stream",
     ".csv": "text/csv",
     ".json": "application/json",
     ".html": "text/html",

@@ -46,11 +46,13 @@ def published(value: str, of: str, *, same: bool = True, from_memory: bool = Fal
 LENGTH = "篇幅"
 SHORT, LONG = "只看结论", "完整答案"
 
-PREPARE = "可打印的答案"
-PREPARE_HINT = "在你的文本上测量当前列表中的问题，并生成一个包含这些答案的 HTML 文件（中英对照）。"
+PREPARE = "带走这些答案"
+PREPARE_HINT = "在你的文本上测量当前列表中的问题，并把答案做成三个文件：可打印的答案（中英对照）、Anki 卡片和表格。"
+CARDS = "Anki 卡片，语言与本页相同。以后再导入时会更新已有的卡片。"
+TABLE = "表格：问题、判断、数值和原因。"
 SAVE = "保存答案文件"
 
 
 def ready(questions: int) -> str:
-    """Say that the sheet is made, and what is left to do."""
-    return f"答案文件已生成，共 {questions} 题：请点“{SAVE}”。"
+    """Say that the files are made, and what is left to do."""
+    return f"三个文件已生成，共 {questions} 题：请点其中一个。"

@@ -49,13 +49,16 @@ def published(value: str, of: str, *, same: bool = True, from_memory: bool = Fal
 LENGTH = "Length"
 SHORT, LONG = "Verdicts and parts", "Whole answers"
 
-PREPARE = "Sheet to print"
+PREPARE = "Take them along"
 PREPARE_HINT = (
-    "Measures the questions of this list on your text, and makes one HTML file of the answers, in both languages."
+    "Measures the questions of this list on your text, and makes three files of the answers: a sheet to print in both "
+    "languages, cards for Anki, and a table."
 )
+CARDS = "Cards for Anki, in the language of this page. A later package updates the cards that you have."
+TABLE = "A table: the question, the verdict, its numbers and the cause."
 SAVE = "Save the sheet"
 
 
 def ready(questions: int) -> str:
-    """Say that the sheet is made, and what is left to do."""
-    return f"The sheet is made, with {questions} {'answer' if questions == 1 else 'answers'}: press {SAVE}."
+    """Say that the files are made, and what is left to do."""
+    return f"Three files are made, with {questions} {'answer' if questions == 1 else 'answers'}: press one of them."

@@ -78,12 +78,12 @@ def test_the_sheet_is_offered_once_all_is_measured(monkeypatch: pytest.MonkeyPat
     app = opened("Questions", lang="en", theme="all")
     pressed(app, "prepare sheet en")
     assert not app.exception
-    assert "Save the sheet" in [one.proto.label for one in app.get("download_button")]
-    assert [one.value for one in app.success] == ["The sheet is made, with 2 answers: press Save the sheet."]
+    assert [one.proto.label for one in app.get("download_button")][-3:] == ["Save the sheet", "APKG", "CSV"]
+    assert [one.value for one in app.success] == ["Three files are made, with 2 answers: press one of them."]
     assert not app.run().success
 
 
 def test_the_sheet_of_a_theme_has_its_questions_alone(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sheet, "QUESTIONS", [one for one in QUESTIONS if one.number in (16, 41)])
     app = pressed(opened("Questions", lang="en", theme="scale"), "prepare sheet en")
-    assert [one.value for one in app.success] == ["The sheet is made, with 1 answer: press Save the sheet."]
+    assert [one.value for one in app.success] == ["Three files are made, with 1 answer: press one of them."]
