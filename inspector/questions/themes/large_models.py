@@ -35,6 +35,7 @@ from inspector.questions.record.question import (
     Measurement,
     PageLink,
     Question,
+    StoredRun,
     Theme,
     Watch,
 )

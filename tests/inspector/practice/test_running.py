@@ -87,7 +87,7 @@ def in_function(*lines: str) -> str:
         (in_function("while True: pass"), "It ran for 4 seconds and was ended on the first input"),
         ("while True: pass", "It ran for 4 seconds and was ended on the first input"),
         (in_function("time.sleep(1000)"), "It ran for 4 seconds"),
-        (in_function("x = np.ones(10 * 2**30 // 8)", "return x"), "It asked for more memory than it may have in line 4"),
+        (in_function("x = np.ones(10 * 2**30 // 8)", "return x"), "asked for more memory than it may have in line 4"),
         (in_function("x = [np.ones(2**24) for _ in range(80)]", "return x"), "It took more than 1.1 GB of memory"),
         (in_function("os._exit(3)"), "It ended its own process (exit code 3) before it had a result."),
         (in_function("sys.exit(0)"), "It ends the program in line 4"),
