@@ -1,54 +1,45 @@
-"""All questions, by theme and by number."""
+"""All questions, by theme and by number: their words are files, and what measures them is imported when it is asked."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import tomllib
+from functools import partial
+from importlib import import_module
+from pathlib import Path
 
-from inspector.questions.themes import (
-    architecture,
-    basics,
-    batch_norm,
-    bert,
-    costs,
-    found_in_heads,
-    found_in_streams,
-    found_in_words,
-    in_parallel,
-    large_models,
-    layer_norm,
-    learning,
-    masks,
-    positions,
-    projections,
-    scale,
-    score_functions,
-    serving,
-    several_heads,
-)
+from inspector.questions.record.both import Both
+from inspector.questions.record.question import Measurement, Theme, Watch
+from inspector.questions.record.subject import Subject
+from inspector.questions.record.words import read
 
-_THEMES = (
-    basics.THEME,
-    scale.THEME,
-    projections.THEME,
-    score_functions.THEME,
-    several_heads.THEME,
-    layer_norm.THEME,
-    batch_norm.THEME,
-    masks.THEME,
-    positions.THEME,
-    architecture.THEME,
-    costs.THEME,
-    in_parallel.THEME,
-    bert.THEME,
-    learning.THEME,
-    found_in_heads.THEME,
-    found_in_streams.THEME,
-    found_in_words.THEME,
-    serving.THEME,
-    large_models.THEME,
-)
+_WORDS = Path(__file__).parents[1] / "wording" / "questions"  # a folder a theme, a file a question
+_MEASURING = f"{__name__.rpartition('.')[0]}.themes"  # a module a theme
+
+
+def _measure(theme: str, number: int, subject: Subject) -> Measurement:
+    measured: Measurement = import_module(f"{_MEASURING}.{theme}").MEASURES[number](subject)
+    return measured
+
+
+def _run(theme: str, number: int, subject: Subject, watch: Watch) -> Measurement:
+    measured: Measurement = import_module(f"{_MEASURING}.{theme}").RUNS[number](subject, watch)
+    return measured
+
+
+def _theme(name: str, words: dict[str, str]) -> Theme:
+    paths = sorted((_WORDS / name).glob("*.toml"), key=lambda path: int(path.stem))
+    return Theme(
+        name,
+        Both(**words),
+        tuple(
+            read(path, measure=partial(_measure, name, int(path.stem)), run=partial(_run, name, int(path.stem)))
+            for path in paths
+        ),
+    )
+
+
 THEMES = tuple(
-    replace(theme, questions=tuple(sorted(theme.questions, key=lambda question: question.number))) for theme in _THEMES
+    _theme(name, words) for name, words in tomllib.loads((_WORDS / "themes.toml").read_text(encoding="utf-8")).items()
 )
 QUESTIONS = tuple(
     sorted((question for theme in THEMES for question in theme.questions), key=lambda question: question.number)

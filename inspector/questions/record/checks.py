@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from inspector.questions.record.both import Both
+
 Relation = Literal["<", "≤", ">", "≥", "=", "±", "± %"]
 Numbers = Mapping[str, float]
 
@@ -25,7 +27,8 @@ class NumberCheck:
     """A relation of a measured number to a bound: a constant, or another measured number times a factor.
 
     number: the name of the measured number. bound: a constant, or the name of the other number. times: the factor of
-    the other number. within: the tolerance, absolute for "±" and a share of the bound for "± %".
+    the other number. within: the tolerance, absolute for "±" and a share of the bound for "± %". why: the name of a
+    reason for the bound, or a reason of its own; see reasons.py.
     """
 
     number: str
@@ -33,6 +36,7 @@ class NumberCheck:
     bound: float | str
     within: float = 0.0
     times: float = 1.0
+    why: str | Both = ""
 
     def holds(self, numbers: Numbers) -> bool:
         """Return True if the relation holds; KeyError for a number that was not measured."""

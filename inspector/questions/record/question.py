@@ -19,6 +19,8 @@ Mixed = Literal["partly", "conditions"]
 Role = Literal["claim", "limit", "mechanism"]
 Scope = Literal["algebra", "model", "text"]
 Watch = Callable[[int, int], object]  # watch(done, total), in steps
+Measure = Callable[[Subject], "Measurement"]
+Run = Callable[[Subject, Watch], "Measurement"]
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _UNSAID = Both("", "")
 
@@ -101,7 +103,7 @@ class LongExperiment:
     how long that takes on one core. parts, numbers: like those of a question. stored: the numbers of the last run.
     """
 
-    run: Callable[[Subject, Watch], Measurement]
+    run: Run
     about: Both
     parts: tuple[ClaimPart, ...]
     numbers: Mapping[str, Label]
@@ -139,7 +141,7 @@ class Question:
     because: Both
     refuted: Both
     parts: tuple[ClaimPart, ...] = ()
-    measure: Callable[[Subject], Measurement] | None = None
+    measure: Measure | None = None
     numbers: Mapping[str, Label] = field(default_factory=lambda: _NOTHING)
     setting: Both = _UNSAID
     formula: str = ""

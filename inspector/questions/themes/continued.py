@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 import models
-from inspector.questions.record.both import Both, UnanswerableError
-from inspector.questions.record.kinds import Kind
+from inspector.questions.record.both import UnanswerableError
 from inspector.questions.record.subject import Subject
 
 READ = 128  # tokens of each passage
@@ -48,20 +47,6 @@ PASSAGES = (
     'came, the roof was dry, there was wood behind the house, and the kitchen smelled of bread. "If anybody had told '
     'me this a year ago," said the younger sister, "I should not have believed a word of it." The other said nothing. '
     "She took the green book, wrote down the day, and closed it for the last time.",
-)
-
-
-def _continues(loaded: models.LoadedModel) -> bool:
-    return loaded.shape == "decoder" and loaded.predict is not None and loaded.backend != "eager output"
-
-
-CONTINUES = Kind(
-    _continues,
-    Both(
-        "is no decoder whose attention can be changed and which predicts the next token",
-        "不是能改动其注意力、并预测下一个 token 的解码器",
-    ),
-    ("mini-gpt",),
 )
 
 

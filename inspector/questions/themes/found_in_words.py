@@ -14,28 +14,13 @@ import models
 from inspector import examples, interventions
 from inspector.probe import record, record_batch
 from inspector.questions.record.both import Both, UnanswerableError
-from inspector.questions.record.checks import above, at_least, below
-from inspector.questions.record.kinds import ANY, ENCODER_DECODER, ENCODERS, FILLS_MASKS, Kind
-from inspector.questions.record.papers import (
-    BAHDANAU_2015,
-    CLARK_2019,
-    GARG_2019,
-    PHAM_2020,
-    SINHA_2021,
-    VOITA_2019,
-)
 from inspector.questions.record.picture import Bars, Heatmap, Lines, Series
 from inspector.questions.record.question import (
-    ClaimPart,
-    Label,
+    Measure,
     Measurement,
-    PageLink,
-    PublishedNumber,
-    Question,
-    Theme,
 )
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.several_texts import interval, interval_labels
+from inspector.questions.themes.several_texts import interval
 from inspector.trace import Trace
 from models.tokenizers import SPACE, Encoding
 
@@ -46,15 +31,6 @@ Hits = NDArray[np.bool_]
 def _english(loaded: models.LoadedModel) -> bool:
     return examples.reads(loaded.card.id, examples.FIRST)
 
-
-READS_ENGLISH = Kind(
-    _english, Both("does not read English, in which the words are marked", "不读英文，而这里标注的是英文句子"), ENCODERS
-)
-READS_BOTH_WAYS = Kind(
-    lambda loaded: loaded.shape != "decoder" and _english(loaded),
-    Both("does not read English in both directions", "不是双向阅读英文的模型"),
-    ENCODERS,
-)
 
 # --- sentences in which words are marked by hand -------------------------------------------------------------------
 
@@ -277,88 +253,6 @@ def _single_heads(subject: Subject) -> Measurement:
     return Measurement({**noun, **verb, "both": min(noun["noun"], verb["verb"])}, picture)
 
 
-SINGLE_HEADS = Question(
-    133,
-    reads_text=False,
-    asked=Both("Do single heads do syntax?", "单个头会做句法分析吗？"),
-    claim=Both(
-        "One head finds the noun of a determiner, another the verb of an object, and far better than by distance. "
-        "Nobody taught them.",
-        "有的头能找到限定词所属的名词，有的头能找到宾语所属的动词，准确率远高于按固定距离猜，而且没有人教过它们。",
-    ),
-    parts=(
-        ClaimPart(
-            Both("A head finds the noun of most determiners.", "有一个头能为大多数限定词找到所属的名词。"),
-            (at_least("noun_least", 0.5), above("noun_gain", 0)),
-        ),
-        ClaimPart(
-            Both("A head finds the verb of most objects.", "有一个头能为大多数宾语找到所属的动词。"),
-            (at_least("verb_least", 0.5), above("verb_gain", 0)),
-        ),
-        ClaimPart(
-            Both("Both are right nine times in ten.", "这两个头的准确率都在九成以上。"),
-            (at_least("both", 0.9),),
-        ),
-    ),
-    measure=_single_heads,
-    numbers={
-        **interval_labels(
-            "noun", Both("determiners whose noun the head finds", "限定词→名词的正确率（最好的头）"), "%"
-        ),
-        "noun_fixed": Label(
-            Both("determiners whose noun the best fixed distance finds", "限定词→名词的正确率（最佳固定距离）"), "%"
-        ),
-        "noun_gain": Label(
-            Both("determiners, head less fixed distance, lower end", "限定词：头减去固定距离，区间下端"), "%"
-        ),
-        **interval_labels("verb", Both("objects whose verb the head finds", "宾语→动词的正确率（最好的头）"), "%"),
-        "verb_fixed": Label(
-            Both("objects whose verb the best fixed distance finds", "宾语→动词的正确率（最佳固定距离）"), "%"
-        ),
-        "both": Label(Both("the smaller of both shares", "两者中较低的正确率"), "%"),
-        "verb_gain": Label(Both("objects, head less fixed distance, lower end", "宾语：头减去固定距离，区间下端"), "%"),
-    },
-    setting=Both(
-        "24 English sentences written for this, with 47 determiners and 26 direct objects marked by hand, not the "
-        "reader's text. Between words: sum over a key's pieces, mean over a query's; found: the largest weight of all "
-        "words. Head and distance are chosen on one half of the sentences and scored on the other, both ways. Ends: of "
-        "the 95 % interval, by drawing the sentences anew. A decoder cannot look ahead from a determiner, so MiniLM "
-        "stands in.",
-        "专门编写的 24 个英文句子，手工标注了 47 个限定词和 26 个直接宾语，不用读者的文本。词级权重："
-        "对键的各个 token 求和，对查询的各个 token 取平均；在所有词中权重最大即为找到。"
-        "头和固定距离都在一半句子上选出、在另一半上计分，两个方向都做。上下端：95% 区间，对句子重新抽样。"
-        "解码器的限定词看不到后面的名词，"
-        "因此用 MiniLM 代替。",
-    ),
-    because=Both(
-        "To guess a hidden word a model gains from knowing what belongs to it, so such heads can grow by themselves. "
-        "But the paper shows the best of 144 heads for each relation: no head does syntax as a whole, and where words "
-        "stand close together a fixed distance already does well.",
-        "要猜出被遮住的词，知道哪些词与它有关是有用的，因此训练中会自发形成这样的头。"
-        "但论文给出的是 144 个头中针对每种关系最好的那个：没有哪个头能完成整个句法分析；两个词离得近时，"
-        "固定距离本身就很准。",
-    ),
-    refuted=Both(
-        "A trained model in which no head does better than a fixed distance.",
-        "如果训练好的模型中没有一个头胜过固定距离，判断就会改变。",
-    ),
-    formula=r"\arg\max_j A_{ij} = g(i): \quad <noun> \;(<noun_fixed>), \qquad <verb> \;(<verb_fixed>)",
-    papers=(CLARK_2019,),
-    see=PageLink(""),
-    of=READS_BOTH_WAYS,
-    published={
-        "noun": PublishedNumber(
-            "94.3 %",
-            Both("of determiners, by head 8-11 of BERT-base", "BERT-base 的 8-11 号头，限定词"),
-        ),
-        "verb": PublishedNumber(
-            "86.8 %",
-            Both("of direct objects, by head 8-10 of BERT-base", "BERT-base 的 8-10 号头，直接宾语"),
-        ),
-    },
-)
-
-
 # --- 134: reference ------------------------------------------------------------------------------------------------
 
 
@@ -389,69 +283,6 @@ def _reference(subject: Subject) -> Measurement:
         "first": first,
     }
     return Measurement(numbers, picture)
-
-
-REFERENCE_HEAD = Question(
-    134,
-    reads_text=False,
-    asked=Both("Does a head know what a pronoun means?", "有的头知道代词指的是谁吗？"),
-    claim=Both(
-        "A head follows coreference: from a pronoun it looks at the noun that is meant.",
-        "有一个头负责指代消解：它从代词看向代词所指的名词。",
-    ),
-    parts=(
-        ClaimPart(
-            Both("A head finds the noun of most pronouns.", "有一个头能为大多数代词找到所指的名词。"),
-            (at_least("head_least", 0.5),),
-        ),
-        ClaimPart(
-            Both("The head does better than to take the nearest noun.", "这个头比取最近的名词更准。"),
-            (above("gain", 0),),
-        ),
-    ),
-    measure=_reference,
-    numbers={
-        **interval_labels("head", Both("pronouns whose noun the head finds", "指代正确率（最好的头）"), "%"),
-        "nearest": Label(Both("pronouns whose noun is the nearest noun marked", "指代正确率（最近的候选名词）"), "%"),
-        "gain": Label(Both("head less nearest noun, lower end", "最好的头减去最近名词，区间下端"), "%"),
-        "first": Label(Both("pronouns whose noun is the first noun marked", "指代正确率（第一个候选名词）"), "%"),
-    },
-    setting=Both(
-        "24 English sentences written for this, not the reader's text, with a pronoun and mostly two nouns that it "
-        "could mean, told apart by gender, number or sense. Found: the largest weight of all words before the pronoun "
-        "(sum over a word's pieces). The head is chosen on one half of the sentences and scored on the other, both "
-        "ways. The nearest noun is chosen among the marked ones alone, which is easier. Ends: of the 95 % interval, by "
-        "drawing the sentences anew.",
-        "专门编写的 24 个英文句子，不用读者的文本；每句有一个代词，多数有两个候选名词，靠性别、单复数或语义区分。"
-        "代词之前的所有词中权重最大的即为找到（对一个词的各个 token 求和）。头在一半句子上选出、在另一半上计分，"
-        "两个方向都做。最近名词只在标注的候选中选，因此更容易。上下端：95% 区间，对句子重新抽样。",
-    ),
-    because=Both(
-        "Attention is pictured with one sentence in which a pronoun points at its noun, so one believes that it "
-        "always does. Many pronouns are settled by gender and number alone, which a query can ask for and a key can "
-        "carry; what takes knowledge of the world is harder, and small models lack it.",
-        "人们常用一个代词指向名词的例句来展示注意力，便以为总是如此。很多代词只靠性别和单复数就能确定，"
-        "查询可以提出这样的条件，键可以带上这样的信息；需要常识的就难得多，小模型做不到。",
-    ),
-    refuted=Both(
-        "A trained model in which no head does better than the nearest noun.",
-        "如果训练好的模型中没有一个头胜过取最近名词，判断就会改变。",
-    ),
-    formula=r"\arg\max_{j < i} A_{ij} = g(i): \quad <head> \qquad (<nearest>)",
-    papers=(CLARK_2019,),
-    see=PageLink(""),
-    of=READS_ENGLISH,
-    published={
-        "head": PublishedNumber(
-            "65.1 %",
-            Both("of mentions, by head 5-4 of BERT-base on CoNLL-2012", "BERT-base 的 5-4 号头，CoNLL-2012 数据"),
-        ),
-        "nearest": PublishedNumber(
-            "27 %",
-            Both("of mentions, by the nearest other mention", "取最近的其他指称"),
-        ),
-    },
-)
 
 
 # --- 135: alignment ------------------------------------------------------------------------------------------------
@@ -568,93 +399,6 @@ def _alignment(subject: Subject) -> Measurement:
     return Measurement(numbers, picture)
 
 
-ALIGNMENT = Question(
-    135,
-    reads_text=False,
-    asked=Both("Is cross-attention a word alignment?", "交叉注意力就是词对齐吗？"),
-    claim=Both(
-        "When a translator writes a word, it looks at the word that it translates: attention aligns, best in the "
-        "layer before the last.",
-        "翻译模型写出一个词时，看的正是它所翻译的那个词：注意力就是对齐，倒数第二层对得最好。",
-    ),
-    parts=(
-        ClaimPart(
-            Both("Cross-attention aligns words better than their order alone.", "交叉注意力的对齐比单凭词序更准。"),
-            (above("gain", 0),),
-        ),
-        ClaimPart(
-            Both("The layer before the last aligns best.", "倒数第二层对齐得最好。"),
-            (above("ahead", 0),),
-        ),
-        ClaimPart(
-            Both("One head alone aligns nine words in ten.", "单独一个头就能对齐九成以上的词。"),
-            (at_least("head", 0.9),),
-        ),
-    ),
-    measure=_alignment,
-    numbers={
-        **interval_labels("head", Both("target tokens aligned by the best head", "对齐正确率（最好的头）"), "%"),
-        "diagonal": Label(Both("target tokens aligned by the diagonal", "对角线基线的对齐正确率"), "%"),
-        "gain": Label(Both("best head less diagonal, lower end", "最好的头减去对角线基线，区间下端"), "%"),
-        "before_last": Label(
-            Both("target tokens aligned by the layer before the last", "对齐正确率（倒数第二层）"), "%"
-        ),
-        "other_layer": Label(
-            Both("target tokens aligned by the best other layer", "对齐正确率（其余各层中最好的一层）"), "%"
-        ),
-        "ahead": Label(
-            Both("layer before the last less the best other, lower end", "倒数第二层减去其余最好的一层，区间下端"), "%"
-        ),
-        "reading": Label(
-            Both(
-                "target tokens aligned by the best head, from the row that reads the token",
-                "对齐正确率（最好的头，取读入该 token 的行）",
-            ),
-            "%",
-        ),
-    },
-    setting=Both(
-        "12 short sentences with a Chinese translation and marked words, given to the translator, not the reader's "
-        "text. The row that predicts a target token is looked at; right: its largest weight is on an English word "
-        "that the token stands for. A token of several words has several. The head is chosen on one half of the "
-        "sentences and scored on the other, both ways; a layer is the mean of its heads. Punctuation is left out. "
-        "Ends: of the 95 % interval, by drawing the sentences anew; with 40 tokens small differences cannot be told.",
-        "12 个短句及其中文译文，手工标注对应的词，作为给定的译文输入翻译模型，不用读者的文本。"
-        "取预测目标 token 的那一行，最大权重落在它所对应的英文词上即为正确；一个 token 含多个词时，对应的词也有多个。"
-        "头在一半句子上选出、在另一半上计分，两个方向都做；一层取其各头的平均。标点不计。"
-        "上下端：95% 区间，对句子重新抽样；只有 40 个 token，小的差别分不出来。",
-    ),
-    because=Both(
-        "Bahdanau's maps of aligned words made attention famous, and they look like a table of translation. But a "
-        "model may look wherever it finds what to write next, at a neighbour or at the end of the sentence, for other "
-        "layers have already mixed the words. Heads may divide the work, and a layer's mean gathers what they hold. "
-        "Garg et al. therefore train a head to align.",
-        "Bahdanau 等人的对齐图让注意力出了名，看上去就像一张词语对照表。但模型看的是对写下一个词有用的位置，"
-        "可能是相邻的词或句末，因为编码器各层已经把各词的信息混在一起。各个头可能有分工，一层取平均才能把它们合起来。"
-        "所以 Garg 等人专门训练一个头来做对齐。",
-    ),
-    refuted=Both(
-        "A trained translator that aligns no better than the diagonal.",
-        "如果训练好的翻译模型的对齐并不比对角线更准，判断就会改变。",
-    ),
-    formula=r"\arg\max_j A_{ij} \in G(i): \quad <head>, \qquad j \propto i: \; <diagonal>",
-    papers=(BAHDANAU_2015, GARG_2019),
-    see=PageLink(""),
-    of=ENCODER_DECODER,
-    published={
-        "before_last": PublishedNumber(
-            "–",
-            Both(
-                "the alignment error rate of each layer of a German-English model, lowest before the last; the numbers "
-                "were not looked up",
-                "德英模型各层的对齐错误率，倒数第二层最低；数值没有查到",
-            ),
-            same=False,
-        )
-    },
-)
-
-
 # --- 136: rarity ---------------------------------------------------------------------------------------------------
 
 
@@ -722,103 +466,6 @@ def _rarest(subject: Subject) -> Measurement:
         **interval(best).named("best"),
     }
     return Measurement(numbers, picture)
-
-
-RAREST = Question(
-    136,
-    asked=Both("Is there a head that looks at the rarest token?", "有专门看最罕见 token 的头吗？"),
-    claim=Both(
-        "One of the few specialised heads looks at the least frequent token of a sentence, whatever it is.",
-        "少数专门化的头中，有一个总是看句子里最罕见的 token，不管它是什么。",
-    ),
-    parts=(
-        ClaimPart(
-            Both(
-                "Some head looks at the rarest token in most sentences.", "有一个头在大多数句子里都看最罕见的 token。"
-            ),
-            (at_least("best", 0.5),),
-        ),
-        ClaimPart(
-            Both(
-                "The rarest token draws some head of its sentence more than other tokens do.",
-                "最罕见的 token 比句中其他 token 更能吸引某个头。",
-            ),
-            (above("gain", 0),),
-        ),
-        ClaimPart(
-            Both(
-                "In a single sentence it looks so: some head is mostly on the rarest token, another in each sentence.",
-                "只看一句话时看起来如此：总有某个头主要看最罕见的 token，但每句的头都不同。",
-            ),
-            (at_least("own", 0.5), below("best", "own")),
-            role="mechanism",
-        ),
-    ),
-    measure=_rarest,
-    numbers={
-        "own": Label(
-            Both(
-                "queries from which the sentence's own best head looks at its rarest token",
-                "每句各取最好的头：看该句最罕见 token 的查询",
-            ),
-            "%",
-        ),
-        "any": Label(
-            Both(
-                "queries from which the best head for a token looks at it, mean of all tokens",
-                "每个 token 各取最好的头：看该 token 的查询，均值",
-            ),
-            "%",
-        ),
-        "gain": Label(Both("rarest less any token, lower end", "最罕见的减去任意 token 的，区间下端"), "%"),
-        **interval_labels(
-            "best",
-            Both(
-                "queries from which one head, chosen on other sentences, looks at the rarest token",
-                "由其他句子选出的同一个头：看最罕见 token 的查询",
-            ),
-            "%",
-        ),
-    },
-    setting=Both(
-        "Rare: a late number in the vocabulary, for tokenizers number words and merges about as often as they are "
-        "met. Counted: queries of the text, special tokens and the rarest token's own row left out, whose largest "
-        "weight among the text's tokens is on it (in a decoder: on the rarest so far). Sentences: this text and 24 "
-        "English ones, or 12 Chinese ones for a model that reads Chinese. One head: chosen on one half, scored on the "
-        "other. Ends: of the 95 % interval, by drawing the sentences anew.",
-        "罕见：在词表中编号靠后，因为分词器大致按出现频率给词和合并编号。计数："
-        "文本中的查询（不含特殊 token 和最罕见 token 自身的那一行），"
-        "看它在文本 token 中的最大权重是否落在最罕见的 token 上（解码器：到目前为止最罕见的）。句子："
-        "你的文本和 24 个英文句子，读中文的模型用 12 个中文句子。同一个头：在一半句子上选出，在另一半上计分。"
-        "上下端：95% 区间，对句子重新抽样。",
-    ),
-    because=Both(
-        "The paper found such a head in the first layer of its translators' encoders. In one text the finding is "
-        "easily seen and proves little: with many heads, and one token that is rare and also full of meaning, some "
-        "head will rest on it. Only other sentences tell rarity from that one token.",
-        "论文在翻译模型编码器的第一层发现了这样的头。只看一段文本，很容易“看到”它，却说明不了什么：头很多，"
-        "而最罕见的 token 往往也最有内容，总会有某个头停在上面。只有换别的句子，才能分清它看的是罕见性还是这个词本身。",
-    ),
-    refuted=Both(
-        "A model in which one head finds the rarest token of most sentences would bear the finding out; one in which "
-        "the head changes with the sentence refutes it.",
-        "如果同一个头在大多数句子里都看最罕见的 token，说法成立；如果换了句子头就变了，说法就被推翻。",
-    ),
-    formula=r"\arg\max_j A_{ij} = \arg\max_j r_j: \quad <own> \;(\max_h), \qquad <best> \;(h)",
-    papers=(VOITA_2019,),
-    see=PageLink(""),
-    of=ANY,
-    published={
-        "best": PublishedNumber(
-            "66 %",
-            Both(
-                "of sentences, one head of the first layer of an English-Russian translator (OpenSubtitles); on one of "
-                "the two rarest in 83 %",
-                "句子，英俄翻译模型（OpenSubtitles）第一层的一个头；看最罕见的两个之一：83%",
-            ),
-        )
-    },
-)
 
 
 # --- 143: order -----------------------------------------------------------------------------------------------------
@@ -899,99 +546,10 @@ def _guessed_from_shuffled(subject: Subject) -> Measurement:
     return Measurement(numbers, picture)
 
 
-GUESSED_FROM_SHUFFLED = Question(
-    143,
-    asked=Both("Can a hidden word be guessed from shuffled words?", "词序打乱之后，还猜得出被遮住的词吗？"),
-    claim=Both(
-        "Word order matters less than thought: a trained model hardly notices when words are shuffled, for which words "
-        "there are tells it nearly all.",
-        "词序没有想象的那么重要：训练好的模型对打乱词序并不敏感，有哪些词就已经告诉了它几乎一切。",
-    ),
-    parts=(
-        ClaimPart(
-            Both(
-                "Shuffled, a sentence stays nearer to itself than any other sentence is.",
-                "打乱之后，句向量仍比其他任何句子的更接近原句。",
-            ),
-            (above("vector", "other"),),
-        ),
-        ClaimPart(
-            Both(
-                "Among shuffled words a hidden word is guessed about as well.",
-                "词序打乱后，被遮住的词猜得差不多一样好。",
-            ),
-            (below("shuffled", "ordered", times=1.25),),
-        ),
-        ClaimPart(
-            Both("Shuffled words help to guess it at least more than none.", "打乱的词至少比没有词更有助于猜词。"),
-            (below("shuffled", "blank"),),
-        ),
-    ),
-    measure=_guessed_from_shuffled,
-    numbers={
-        "vector": Label(Both("cosine of the sentence's vector, shuffled and not", "打乱前后句向量的余弦")),
-        "other": Label(
-            Both("cosine of the sentence's vector with the nearest other sentence", "句向量与最接近的其他句子的余弦")
-        ),
-        "ordered": Label(
-            Both("surprise at a hidden token, in order", "原顺序下被遮住的 token 的负对数概率（surprisal）"),
-            Both("nats", "nat"),
-        ),
-        "shuffled": Label(
-            Both("surprise at a hidden token, other words shuffled", "其他词打乱时被遮住的 token 的负对数概率"),
-            Both("nats", "nat"),
-        ),
-        "blank": Label(
-            Both("surprise at a hidden token, other words hidden too", "其他词也遮住时被遮住的 token 的负对数概率"),
-            Both("nats", "nat"),
-        ),
-    },
-    setting=Both(
-        "Shuffled with seed 0, special tokens in their places. Vector: mean of the last states; other sentences: 24 "
-        "English or 12 Chinese ones. Surprise: −ln p of a token hidden alone, of at most 16 evenly spaced ones; 3 "
-        "orders of the others. It takes a model that guesses hidden tokens: mini-BERT for others.",
-        "打乱用种子 0，特殊 token 不动。句向量：最后一层状态的平均；其他句子：24 个英文句或 12 个中文句。负对数概率："
-        "单独遮住一个 token 时的 −ln p，最多均匀取 16 个；其他词打乱 3 次。需要能猜被遮住的 token 的模型，"
-        "其他模型用 mini-BERT 代替。",
-    ),
-    because=Both(
-        "Both papers measure tasks after fine-tuning, of which most can be solved from the words alone, and Sinha et "
-        "al. train the model itself on shuffled text. That says little of a model that has learned from ordered text "
-        "alone: to it a shuffled sentence is a thing never seen, and what guesses words leans on the neighbours.",
-        "两篇论文测的都是微调之后的任务，其中多数只看有哪些词就能做对；Sinha 等人的模型还是在打乱的文本上预训练的。"
-        "这不能推到只见过正常文本的模型上：打乱的句子它从未见过，而猜词主要靠相邻的词。",
-    ),
-    refuted=Both(
-        "A model trained on ordered text that guesses hidden words among shuffled ones about as well.",
-        "如果在正常文本上训练的模型，面对打乱的词仍能猜得差不多一样好，说法就成立；反之被推翻。",
-    ),
-    formula=r"-\ln p(x_i \mid x_{\setminus i}) = <ordered>, \qquad -\ln p(x_i \mid \pi(x_{\setminus i})) = <shuffled>, "
-    r"\qquad -\ln p(x_i) = <blank>",
-    papers=(SINHA_2021, PHAM_2020),
-    see=PageLink("positions", {"section": "Does it matter"}),
-    of=FILLS_MASKS,
-    published={
-        "vector": PublishedNumber(
-            "75–90 %",
-            Both(
-                "of the correct answers of BERT's classifiers on GLUE stay as they are when words are shuffled (Pham "
-                "et al. 2020)",
-                "BERT 分类器在 GLUE 多个任务上原本答对的，打乱词序后答案不变（Pham 等人，2020）",
-            ),
-            same=False,
-        )
-    },
-)
-
-
-THEME = Theme(
-    "found_in_words",
-    Both("Found in words", "词语中的发现"),
-    (
-        SINGLE_HEADS,
-        REFERENCE_HEAD,
-        ALIGNMENT,
-        RAREST,
-        GUESSED_FROM_SHUFFLED,
-    ),
-)
+MEASURES: dict[int, Measure] = {
+    133: _single_heads,
+    134: _reference,
+    135: _alignment,
+    136: _rarest,
+    143: _guessed_from_shuffled,
+}

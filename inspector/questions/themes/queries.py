@@ -5,18 +5,12 @@ from __future__ import annotations
 import numpy as np
 from torch import Tensor
 
-from inspector.questions.record.both import Both, UnanswerableError
-from inspector.questions.record.kinds import ENCODERS, Kind
+from inspector.questions.record.both import UnanswerableError
 from inspector.questions.record.subject import Subject
 from inspector.trace import AttentionRecord
 from models.attention.functions import for_each_head
 
 MOST_LAYERS = 12  # layers whose heads are measured, spread over the model
-SEES_QUERIES = Kind(
-    lambda loaded: loaded.backend != "eager output",
-    Both("does not show its queries and keys", "看不到它的 Q 和 K"),
-    ENCODERS,
-)
 
 
 def layers_of(subject: Subject) -> list[AttentionRecord]:

@@ -15,41 +15,21 @@ import models
 from inspector import costs
 from inspector.costs.shelf import SHELF
 from inspector.questions.record.both import Both, UnanswerableError
-from inspector.questions.record.checks import above, at_most, below, equal, near
-from inspector.questions.record.kinds import ENCODERS, Kind
-from inspector.questions.record.measured import OTHERS, RANDOM, SMALL
-from inspector.questions.record.papers import (
-    AINSLIE_2023,
-    DAO_2022,
-    DEEPSEEK_2024,
-    DETTMERS_2022,
-    LEVIATHAN_2023,
-    SAXENA_2023,
-    SHAZEER_2019,
-    XIAO_2023,
-)
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import (
-    ClaimPart,
-    Label,
-    LongExperiment,
+    Measure,
     Measurement,
-    PageLink,
-    PublishedNumber,
-    Question,
-    StoredRun,
-    Theme,
+    Run,
     Watch,
 )
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.continued import CONTINUES, batch_of, is_large, logits_of, loss, losses
+from inspector.questions.themes.continued import batch_of, is_large, logits_of, loss, losses
 from inspector.questions.themes.trained import RIGHT, courses_drawn, ends, last_right, train_both
 from models.attention import AttentionCall, editing
 from models.attention.imposing import imposing
 from models.attention.seam import Compute
 from models.training.tiny.experiments import Experiment, Switches
 
-NATS = Both("nats a token", "nat/token")
 LOSS = Both("loss, nats a token", "损失，nat/token")
 
 # --- 144: GQA ------------------------------------------------------------------------------------------------------
@@ -134,112 +114,6 @@ def _grouped_from_the_start(subject: Subject, watch: Watch) -> Measurement:
         courses_drawn(courses, names, of=lambda report: report.exact_accuracy, y_title=RIGHT),
     )
 
-
-GROUPED = Question(
-    144,
-    reads_text=False,
-    asked=Both(
-        "GQA: can the heads of a trained model share keys and values at nearly no cost?",
-        "GQA：训练好的模型，各头共享 K、V 几乎没有损失吗？",
-    ),
-    claim=Both(
-        "Grouped-query attention averages the key and value heads of each group: the cache shrinks in proportion, and "
-        "quality hardly changes.",
-        "GQA 把每组的 K、V 头取平均：KV 缓存成比例缩小，效果几乎不变。",
-    ),
-    parts=(
-        ClaimPart(
-            Both("The cache shrinks in proportion to the heads of K and V.", "KV 缓存随 K、V 头数成比例缩小。"),
-            (near("cache", "share", within=0.001),),
-        ),
-        ClaimPart(
-            Both(
-                "With K and V averaged in groups, the trained model's loss rises by less than 5 %.",
-                "把 K、V 按组平均后，训练好的模型的损失上升不到 5%。",
-            ),
-            (below("averaged", "loss", times=1.05),),
-        ),
-        ClaimPart(
-            Both(
-                "Averaging loses less than keeping one head of each group.",
-                "取平均比每组只留一个头损失小。",
-            ),
-            (below("averaged", "first"),),
-            role="mechanism",
-        ),
-    ),
-    measure=_grouped,
-    numbers={
-        "loss": Label(Both("loss as trained", "原模型的损失"), NATS),
-        "averaged": Label(Both("loss, K and V averaged in groups", "损失，K、V 按组平均"), NATS),
-        "first": Label(Both("loss, the first K and V of each group", "损失，每组只留第一个 K、V 头"), NATS),
-        "heads": Label(Both("heads of keys and values", "K、V 头数")),
-        "groups": Label(Both("groups that they are merged into", "合并成的组数")),
-        "cache": Label(Both("cache a token, merged over as trained", "每 token 的缓存，合并后与原来之比"), "%"),
-        "share": Label(Both("groups over heads of K and V", "组数与 K、V 头数之比"), "%"),
-    },
-    setting=Both(
-        "Three English passages written for this question, 128 tokens each (48 for a model of more than 50 million "
-        "numbers). The model's heads of keys and values are merged into half as many (2 into 1, 3 into 1), in every "
-        "layer, as attention reads them, without training. 5 %: less than the loss differs between these passages.",
-        "三段专为此题写的英文短文，各 128 个 token（参数超过 5000 万的模型各 48 个）。在每一层把 K、V 头合并成一半"
-        "（2 合 1、3 合 1），直接作用于注意力读到的 K、V，不再训练。5%：小于这几段短文之间的损失差别。",
-    ),
-    because=Both(
-        "The paper does not stop at averaging: it trains on for 5 % of the original compute, and only then is quality "
-        "close. Each query head has learned to meet its own keys; the mean of two learned keys is neither. Models "
-        "that are trained with groups from the start, as nearly all large ones are now, have nothing to repair.",
-        "论文并不止于取平均：之后还要用原训练量的 5% 继续训练，效果才接近。每个 Q 头学会的是配合自己的 K；两个 K "
-        "的平均既不是这个也不是那个。如今的大模型多从一开始就按组训练，没有需要修补的地方。",
-    ),
-    refuted=Both(
-        "A trained model whose loss stays within 5 % when its heads of keys and values are averaged in groups.",
-        "如果训练好的模型按组平均 K、V 之后，损失变化不到 5%，判断就会改变。",
-    ),
-    formula=r"\bar K_g = \frac{1}{|g|} \sum_{h \in g} K_h: \quad <loss> \to <averaged>, \qquad"
-    r" \frac{\mathrm{cache}'}{\mathrm{cache}} = <cache>",
-    papers=(AINSLIE_2023, SHAZEER_2019),
-    see=PageLink("costs", {"section": "Memory and steps"}),
-    of=CONTINUES,
-    published={
-        "averaged": PublishedNumber(
-            "5 %",
-            Both(
-                "of the original compute is trained on after averaging (Ainslie et al. 2023, abstract)",
-                "的原训练量用于平均之后的继续训练（Ainslie 等人，2023，摘要）",
-            ),
-        )
-    },
-    whole=LongExperiment(
-        run=_grouped_from_the_start,
-        about=Both(
-            "The Lab's encoder learns to reverse 8 digits, 600 steps, with keys and values for each of 4 heads and "
-            "with one head of both, 5 seeds; about two minutes on one core.",
-            "Lab 的编码器学习把 8 个数字倒过来，600 步：4 个头各有 K、V，或者共用一个，5 个种子；单核约两分钟。",
-        ),
-        parts=(
-            ClaimPart(
-                Both(
-                    "Trained with one head of K and V, as many texts are right, within 5 in a hundred.",
-                    "从头训练时共用一个 K、V 头，全对率相差不到 5 个百分点。",
-                ),
-                (above("shared", "each", times=0.95),),
-            ),
-        ),
-        numbers={
-            "each": Label(Both("texts without a mistake, 4 heads of K and V", "全对率，4 个 K、V 头"), "%", of=SMALL),
-            "shared": Label(Both("texts without a mistake, 1 head of K and V", "全对率，1 个 K、V 头"), "%", of=SMALL),
-            "each_least": Label(Both("the same, worst seed, 4 heads", "同上，最差的种子，4 个头"), "%", of=SMALL),
-            "shared_least": Label(Both("the same, worst seed, 1 head", "同上，最差的种子，1 个头"), "%", of=SMALL),
-        },
-        stored=StoredRun(
-            {"each": 1.0, "shared": 1.0, "each_least": 1.0, "shared_least": 1.0},
-            command="python -m inspector.questions --only 144 --whole",
-            seeds="0, 1, 2, 3, 4",
-            date="2026-11-27",
-        ),
-    ),
-)
 
 # --- 145: MQA and MLA ----------------------------------------------------------------------------------------------
 
@@ -339,101 +213,6 @@ def _latent(subject: Subject) -> Measurement:
         picture,
     )
 
-
-LATENT = Question(
-    145,
-    reads_text=False,
-    asked=Both(
-        "MQA or MLA: what does a cache of one head's size keep?",
-        "MQA 与 MLA：缓存同样小，谁保留得更多？",
-    ),
-    claim=Both(
-        "Keys and values of all heads have low rank: MLA keeps a small latent from which every head's are made again, "
-        "and loses less than MQA, at the smallest cache of all.",
-        "各头的 K、V 是低秩的：MLA 只存一个小的潜在向量，再还原出各头的 K、V，损失比 MQA 小，缓存也最小。",
-    ),
-    parts=(
-        ClaimPart(
-            Both(
-                "Of the same size, a latent of all heads loses less than one averaged head.",
-                "大小相同时，潜在向量的损失小于一个平均的 K、V 头。",
-            ),
-            (below("latent", "shared"),),
-        ),
-        ClaimPart(
-            Both(
-                "With that latent the loss rises by less than 5 %.",
-                "用这样的潜在向量，损失上升不到 5%。",
-            ),
-            (below("latent", "loss", times=1.05),),
-        ),
-        ClaimPart(
-            Both(
-                "99 % of what keys and values vary by lies in half of their numbers.",
-                "K、V 99% 的方差集中在一半的维度里。",
-            ),
-            (at_most("needed", 0.5),),
-            role="mechanism",
-        ),
-        ClaimPart(
-            Both(
-                "The smallest cache is MQA's: DeepSeek-V3's latent is more than one head of its keys and values.",
-                "缓存最小的是 MQA：DeepSeek-V3 的潜在向量比它的一个 K、V 头还大。",
-            ),
-            (above("mla", "mqa"),),
-            role="limit",
-        ),
-    ),
-    measure=_latent,
-    numbers={
-        "loss": Label(Both("loss as trained", "原模型的损失"), NATS),
-        "shared": Label(Both("loss, one averaged head of K and V (MQA)", "损失，一个平均的 K、V 头（MQA）"), NATS),
-        "latent": Label(Both("loss, a latent as large (MLA)", "损失，同样大的潜在向量（MLA）"), NATS),
-        "kept": Label(Both("numbers kept a token and layer", "每 token 每层保留的数")),
-        "full": Label(Both("numbers of all heads' keys and values", "所有头的 K、V 的数")),
-        "needed": Label(
-            Both("numbers that hold 99 % of the variance, mean of layers", "占 99% 方差所需的维度，各层均值"), "%"
-        ),
-        "mla": Label(
-            Both("cache of DeepSeek-V3, numbers a token and layer", "DeepSeek-V3 每 token 每层的缓存"), of=OTHERS
-        ),
-        "mqa": Label(Both("the same with one head of K and V (MQA)", "换成一个 K、V 头（MQA）时"), of=OTHERS),
-        "groups": Label(Both("heads of K and V that its cache would hold", "其缓存相当于几个 K、V 头"), of=OTHERS),
-    },
-    setting=Both(
-        "The main directions of each layer's keys and values, as the cache holds them, are found on two passages; the "
-        "losses are those of a third. Latent: as many numbers as one head's key and value; no training. 5 %: "
-        "less than the loss differs between passages; half: more would be no low rank. A model of more than 50 million "
-        "numbers reads 48 tokens of each.",
-        "在两段短文上求每层 K、V（缓存中的样子）的主方向，在第三段上计算损失。潜在向量与一个头的 K、V 一样大，"
-        "不再训练。5%：小于几段短文之间的损失差别；一半：更多就谈不上低秩。参数超过 5000 万的模型每段读 48 个 token。",
-    ),
-    because=Both(
-        "Merging heads throws away what tells them apart; a latent may keep a little of each. MLA's own latent is "
-        "learned from the start and keeps the positions apart, for RoPE turns keys and so raises their rank. Its "
-        "cache is small beside that of 128 heads, not beside MQA's.",
-        "合并头，就丢掉了头与头的差别；潜在向量可以每样都留一点。MLA 的潜在向量是从头学出来的，而且把位置部分单独存放，"
-        "因为 RoPE 的旋转会提高 K 的秩。与 128 个头相比，它的缓存很小；与 MQA 相比则不然。",
-    ),
-    refuted=Both(
-        "A model whose averaged head loses less than a latent of the same size.",
-        "如果某个模型的平均头比同样大小的潜在向量损失更小，判断就会改变。",
-    ),
-    formula=r"c_t = B^\top [k_t; v_t] \in \mathbb{R}^{<kept>}: \quad <loss> \to <latent>, \qquad"
-    r" \mathrm{MQA}: \; <shared>, \qquad \frac{d_c + d_{rope}}{2 d_h} = <groups>",
-    papers=(SHAZEER_2019, DEEPSEEK_2024),
-    see=PageLink("costs", {"section": "Memory and steps"}),
-    of=CONTINUES,
-    published={
-        "groups": PublishedNumber(
-            "2.25",
-            Both(
-                "groups of GQA have a cache as large as MLA's (DeepSeek-AI 2024, section 2.1.4)",
-                "组的 GQA 与 MLA 缓存一样大（DeepSeek-AI 2024，2.1.4 节）",
-            ),
-        )
-    },
-)
 
 # --- 146: FlashAttention -------------------------------------------------------------------------------------------
 
@@ -543,103 +322,7 @@ def _flash() -> Measurement:
     )
 
 
-FLASH = Question(
-    146,
-    reads_text=False,
-    asked=Both(
-        "Is FlashAttention exact, and what does it save?",
-        "FlashAttention 是精确的吗？它省的是什么？",
-    ),
-    claim=Both(
-        "FlashAttention is no approximation: tile by tile with a running maximum it gives the same result, moves far "
-        "fewer bytes, and makes attention linear in the text.",
-        "FlashAttention 不是近似：分块计算、维护运行中的最大值，结果完全相同，搬运的字节少得多，复杂度也变成线性。",
-    ),
-    parts=(
-        ClaimPart(
-            Both("Tiles give the whole to rounding.", "分块的结果与整体计算只差舍入误差。"),
-            (below("difference", 1e-5),),
-        ),
-        ClaimPart(
-            Both(
-                "At 1,024 tokens of width 64 they move less than half of the bytes.",
-                "1024 个 token、头宽 64 时，搬运的字节不到一半。",
-            ),
-            (below("share", 0.5),),
-        ),
-        ClaimPart(
-            Both(
-                "The bytes moved grow in proportion to the text.",
-                "搬运的字节数与文本长度成正比。",
-            ),
-            (near("growth", 1, within=0.05),),
-        ),
-        ClaimPart(
-            Both(
-                "The maximum is needed: without it, large scores overflow.",
-                "最大值不可少：没有它，分数大时就会溢出。",
-            ),
-            (above("broken", 0),),
-            role="mechanism",
-        ),
-        ClaimPart(
-            Both(
-                "With heads of 256 and a quarter of the fast memory, tiles move more than the whole matrix.",
-                "头宽 256、快速存储只有四分之一时，分块搬运的反而更多。",
-            ),
-            (above("wide", 1),),
-            role="limit",
-        ),
-    ),
-    measure=lambda subject: subject.cached("flash", _flash),
-    numbers={
-        "difference": Label(
-            Both("largest difference, tiles in float32 from float64", "最大差别，float32 分块与 float64 相比"),
-            of=RANDOM,
-        ),
-        "rounding": Label(Both("the same of attention at once in float32", "同上，float32 一次算完"), of=RANDOM),
-        "whole": Label(Both("bytes moved, whole matrix", "搬运的字节，整个矩阵"), "B", of=RANDOM),
-        "moved": Label(Both("bytes moved, tile by tile", "搬运的字节，分块"), "B", of=RANDOM),
-        "share": Label(Both("bytes moved, tiles over whole", "搬运的字节，分块与整体之比"), "%", of=RANDOM),
-        "growth": Label(
-            Both("exponent of the bytes, 8,192 to 16,384 tokens", "字节数的增长指数，8192 到 16384 个 token"), of=RANDOM
-        ),
-        "wide": Label(Both("tiles over whole, width 256, 25 KB", "分块与整体之比，头宽 256、25 KB"), of=RANDOM),
-        "broken": Label(Both("rows that overflow without the maximum", "没有最大值时溢出的行"), "%", of=RANDOM),
-    },
-    setting=Both(
-        "Standard normal q, k, v, seed 0; fast memory of 100 KB, numbers of two bytes when bytes are counted, float32 "
-        "when differences are. Counted: each read and write between the two memories as the loop makes it, forward "
-        "alone. 1e-5 is rounding of sums over 1,024 keys; the same sum at once in float32 stands beside it. Overflow: "
-        "scores a hundred times as large.",
-        "标准正态的 q、k、v，种子 0；快速存储 100 KB，计字节时每个数 2 字节，比较结果时用 float32。"
-        "按循环实际的读写计数，只算前向。10⁻⁵ 相当于 1024 个键求和的舍入；旁边给出 float32 一次算完的误差。"
-        "溢出：分数放大 100 倍。",
-    ),
-    because=Both(
-        "What is linear is the memory that is kept: no n × n matrix is written out. FLOPs stay at 4 n² d (and rise in "
-        "training, where scores are computed again), and the bytes moved still grow with n² d² / M: every tile of keys "
-        "reads all queries once more. They are fewer as long as d² is small against the fast memory M.",
-        "变成线性的是占用的内存：不再写出 n × n 的矩阵。FLOPs 仍是 4n²d（训练时因重算而更多），搬运的字节仍按 n²d²/M "
-        "增长：每一块 K 都要把所有 Q 再读一遍。只有 d² 远小于快速存储 M 时，搬运才更少。",
-    ),
-    refuted=Both(
-        "Tiles whose result differs by more than rounding, or that move no fewer bytes.",
-        "如果分块结果的差别超出舍入误差，或者搬运的字节并不更少，判断就会改变。",
-    ),
-    formula=r"m' = \max(m, \max_j s_j), \quad \ell' = e^{m - m'} \ell + \sum_j e^{s_j - m'}: \quad"
-    r" \max|\Delta| = <difference>, \qquad <whole> \to <moved> \;\mathrm{B}",
-    papers=(DAO_2022,),
-    see=PageLink("costs", {}),
-)
-
 # --- 147: int8 and int4 --------------------------------------------------------------------------------------------
-
-ONE_STACK = Kind(
-    lambda loaded: loaded.shape != "encoder-decoder" and not loaded.live,
-    Both("reads a source and a target, or is a model in memory", "是编码器-解码器，或者是内存中的模型"),
-    ENCODERS,
-)
 
 
 def rounded(weight: Tensor, *, bits: int, over: tuple[int, ...]) -> Tensor:
@@ -709,84 +392,6 @@ def _in_bits(subject: Subject) -> Measurement:
     )
     return Measurement({**found, **moved}, picture)
 
-
-IN_BITS = Question(
-    147,
-    asked=Both(
-        "Do weights in 8 bits, or in 4, cost nothing?",
-        "权重量化到 8 位、4 位，没有损失吗？",
-    ),
-    claim=Both(
-        "Rounding the weights to int8 loses nothing, and to int4 hardly anything, if each channel has its own scale.",
-        "把权重量化成 int8 没有损失，int4 也几乎没有，只要每个通道有自己的缩放因子。",
-    ),
-    parts=(
-        ClaimPart(
-            Both("In 8 bits mini-gpt's loss rises by less than 1 %.", "8 位时，mini-gpt 的损失上升不到 1%。"),
-            (below("loss_8", "loss", times=1.01),),
-        ),
-        ClaimPart(
-            Both(
-                "In 8 bits a token's last state in this model moves by less than 5 %.",
-                "8 位时，该模型中 token 最后一层的状态变化不到 5%。",
-            ),
-            (below("moved_8", 0.05),),
-        ),
-        ClaimPart(
-            Both("In 4 bits mini-gpt's loss rises by less than 1 %.", "4 位时，mini-gpt 的损失上升不到 1%。"),
-            (below("loss_4", "loss", times=1.01),),
-        ),
-        ClaimPart(
-            Both(
-                "In 4 bits a token's last state in this model moves by less than 5 %.",
-                "4 位时，该模型中 token 最后一层的状态变化不到 5%。",
-            ),
-            (below("moved_4", 0.05),),
-        ),
-        ClaimPart(
-            Both(
-                "One scale for a whole matrix moves the state more than a scale for each channel.",
-                "整个矩阵共用一个缩放因子，状态变化比每个通道一个更大。",
-            ),
-            (above("moved_8_matrix", "moved_8"),),
-            role="mechanism",
-        ),
-    ),
-    measure=_in_bits,
-    numbers={
-        "moved_8": Label(Both("change of a token's last state, 8 bits", "最后一层状态的变化，8 位"), "%"),
-        "moved_4": Label(Both("the same, 4 bits", "同上，4 位"), "%"),
-        "moved_8_matrix": Label(Both("the same, 8 bits, one scale a matrix", "同上，8 位，每个矩阵一个缩放因子"), "%"),
-        "loss": Label(Both("loss of mini-gpt, weights as they are", "mini-gpt 的损失，原权重"), NATS, of=OTHERS),
-        "loss_8": Label(Both("loss of mini-gpt, 8 bits", "mini-gpt 的损失，8 位"), NATS, of=OTHERS),
-        "loss_4": Label(Both("loss of mini-gpt, 4 bits", "mini-gpt 的损失，4 位"), NATS, of=OTHERS),
-    },
-    setting=Both(
-        "The matrices of all linear layers, rounded to whole numbers times the largest |w| of each output channel "
-        "(absmax); embeddings, norms and activations stay. Change: ‖h' − h‖ / ‖h‖ of the last states of this text, "
-        "mean. Loss: mini-gpt on three passages of 128 tokens, whatever the model. 1 %: a small part of what the loss "
-        "differs by between the passages; 5 %: a cosine above 0.998.",
-        "所有线性层的矩阵按每个输出通道的最大 |w| 取整（absmax）；嵌入、归一化、激活值不变。状态变化：该文本最后一层的"
-        "‖h' − h‖ / ‖h‖，取平均。损失：不管是什么模型，都用 mini-gpt 在三段各 128 个 token 的短文上计算。"
-        "1%：远小于几段短文之间的损失差别；5%：相当于余弦大于 0.998。",
-    ),
-    because=Both(
-        "Eight bits tell 255 steps apart, four tell 15. Large models have weights to spare and methods that correct "
-        "what rounding did (GPTQ, AWQ, groups of 32 or 128 with a scale each); plain rounding of a small model has "
-        "neither. The paper's own trouble is with activations: a few large features set the scale for all others.",
-        "8 位能区分 255 级，4 位只有 15 级。大模型的权重有富余，又有修正舍入的方法（GPTQ、AWQ，每 32 或 128 "
-        "个权重一个缩放因子）；小模型直接取整，两样都没有。论文真正要解决的是激活值：少数特别大的特征决定了其余特征的缩放。",
-    ),
-    refuted=Both(
-        "Models whose states and losses stay within these bounds in 4 bits as in 8.",
-        "如果 4 位和 8 位一样，状态与损失都在这些范围之内，判断就会改变。",
-    ),
-    formula=r"\hat w = s \left\lfloor \frac{w}{s} \right\rceil, \; s = \frac{\max|w|}{2^{b-1} - 1}: \quad"
-    r" L = <loss>, \quad L_8 = <loss_8>, \quad L_4 = <loss_4>",
-    papers=(DETTMERS_2022,),
-    see=PageLink("costs", {"section": "Memory and steps"}),
-    of=ONE_STACK,
-)
 
 # --- 148: speculative decoding -------------------------------------------------------------------------------------
 
@@ -876,79 +481,6 @@ def _speculative(subject: Subject) -> Measurement:
     return Measurement({"same": sum(same) / len(same), **tokens_a_step, "rule": _speculative_rule()}, picture)
 
 
-SPECULATIVE = Question(
-    148,
-    reads_text=False,
-    asked=Both(
-        "Does speculative decoding write the same text in fewer steps?",
-        "投机解码能用更少的步数写出同样的文本吗？",
-    ),
-    claim=Both(
-        "Cheap guesses, held to the model several at a time, give exactly the text that it would have written, in half "
-        "the steps.",
-        "先廉价地猜几个 token，再让模型一次验证：写出的文本完全一样，步数减半。",
-    ),
-    parts=(
-        ClaimPart(
-            Both("The text is the same, token by token.", "写出的文本逐个 token 完全相同。"), (equal("same", 1),)
-        ),
-        ClaimPart(
-            Both(
-                "Where the text begins again what it said before, a step writes two tokens or more.",
-                "文本重复前面说过的话时，每步至少写两个 token。",
-            ),
-            (above("copying", 2),),
-        ),
-        ClaimPart(
-            Both("On new text too, a step writes two tokens or more.", "写新内容时，每步同样至少写两个 token。"),
-            (above("plain", 2),),
-        ),
-        ClaimPart(
-            Both(
-                "Where tokens are drawn, the rule of acceptance keeps the model's distribution.",
-                "按概率抽样时，接受规则保持模型的分布不变。",
-            ),
-            (below("rule", 1e-12),),
-            role="mechanism",
-        ),
-    ),
-    measure=_speculative,
-    numbers={
-        "same": Label(Both("texts that are the same as without guesses", "与不猜时相同的文本"), "%"),
-        "copying": Label(Both("tokens a step, where the text repeats", "每步的 token，文本重复时")),
-        "plain": Label(Both("tokens a step, on new text", "每步的 token，写新内容时")),
-        "rule": Label(Both("largest |p' − p| of the rule", "接受规则的最大 |p' − p|"), of=RANDOM),
-    },
-    setting=Both(
-        "The likeliest token each time: 24 after the first 24 of two passages, and after the same followed by their "
-        "beginning, 11 tokens, again (a large model: 16, one passage). Guess: the four tokens that followed when the "
-        "last two first stood in the text; no second model. The same: in a reading of the whole text each token is "
-        "the likeliest after those before it. Two tokens a step are half the steps. Rule: 100 pairs of random "
-        "distributions over 50 tokens, seed 0.",
-        "每次取最可能的 token：在两段短文的前 24 个 token 之后写 24 个，以及再接上一遍开头的 11 个 token 之后写"
-        "（大模型写 16 个，一段短文）。猜法：最后两个 token 第一次出现时后面的四个，不用第二个模型。是否相同："
-        "再通读写出的文本，看每个 token 是否都是其前文之后最可能的。每步两个 token 就是步数减半。规则："
-        "100 对随机分布，50 个 token，种子 0。",
-    ),
-    because=Both(
-        "A causal model scores a guess of four tokens in one forward as it scores one: row t says what it would have "
-        "written after t. So the text cannot change, but for ties within rounding; how many guesses are right is "
-        "another matter, of the guesser and the text. Summaries, code and repetitions are easily guessed.",
-        "因果模型一次前向就能给四个猜测打分：第 t 行就是它在 t 之后会写什么。所以文本不会变（除非并列到舍入误差之内）；"
-        "猜中多少则取决于猜的方法和文本。摘要、代码、重复的内容容易猜中。",
-    ),
-    refuted=Both(
-        "A text that differs from the one that the model writes alone, or guesses that are right as often on new text "
-        "as on repeated text.",
-        "如果写出的文本与模型单独写的不同，或者新内容与重复内容猜中得一样多，判断就会改变。",
-    ),
-    formula=r"P(\mathrm{accept}) = \min\left(1, \frac{p}{q}\right): \quad \max|p' - p| = <rule>, \qquad"
-    r" <plain> \ldots <copying> \;\mathrm{tokens/step}",
-    papers=(LEVIATHAN_2023, SAXENA_2023),
-    see=PageLink("generate", {}),
-    of=CONTINUES,
-)
-
 # --- 149: sinks in streaming ---------------------------------------------------------------------------------------
 
 CACHE, SINKS = 32, 4  # tokens
@@ -998,78 +530,14 @@ def _streaming(subject: Subject) -> Measurement:
     )
 
 
-STREAMING = Question(
-    149,
-    reads_text=False,
-    asked=Both(
-        "Does streaming break when the first tokens leave the cache?",
-        "流式生成时，把最前面的 token 移出缓存，模型会崩溃吗？",
-    ),
-    claim=Both(
-        "With a sliding window over the cache a model fails once its first tokens are gone; with the first four kept, "
-        "the attention sinks, it writes on as well as with all.",
-        "滑动窗口一旦丢掉最前面的 token，模型就崩溃；保留最前面四个（注意力汇聚点）就和保留全部一样好。",
-    ),
-    parts=(
-        ClaimPart(
-            Both("With the window alone the loss rises by a tenth or more.", "只有窗口时，损失上升至少十分之一。"),
-            (above("window", "full", times=1.1),),
-        ),
-        ClaimPart(
-            Both(
-                "With a window as large in all and the first four tokens, it stays within a tenth.",
-                "缓存总大小不变，留下最前面四个 token，损失上升不到十分之一。",
-            ),
-            (below("sinks", "full", times=1.1),),
-        ),
-        ClaimPart(
-            Both(
-                "It is the first tokens that count: the next four in their place help less.",
-                "起作用的正是最前面的 token：换成其后四个，帮助更小。",
-            ),
-            (above("others", "sinks"),),
-            role="mechanism",
-        ),
-    ),
-    measure=_streaming,
-    numbers={
-        "full": Label(Both("loss, all tokens in the cache", "损失，缓存保留所有 token"), NATS),
-        "window": Label(Both("loss, window alone", "损失，只有窗口"), NATS),
-        "sinks": Label(Both("loss, window and the first 4 tokens", "损失，窗口加最前 4 个 token"), NATS),
-        "others": Label(Both("loss, window and the 4 tokens after", "损失，窗口加其后 4 个 token"), NATS),
-        "rise": Label(Both("rise of the loss with the window alone", "只有窗口时损失的上升"), "%"),
-        "cache": Label(Both("tokens in the cache", "缓存中的 token")),
-    },
-    setting=Both(
-        "Three passages of 128 tokens, a cache of 32 (a large model: 48 and 24), in every layer; losses of the tokens "
-        "after it is full. Positions stay as in the whole text, and no text is longer than the model was trained on: "
-        "what is measured is the first tokens' absence alone. A tenth: several times what a window alone costs a "
-        "model that rests on none of them.",
-        "三段各 128 个 token 的短文，缓存 32 个（大模型 48 和 24），每层相同；损失取缓存装满之后的 token。"
-        "位置仍按整段文本计，而且都不超过训练长度：测的只是少了最前面的 token。十分之一：对不依赖它们的模型，"
-        "窗口本身的代价要小好几倍。",
-    ),
-    because=Both(
-        "A row's weights sum to 1, and a head with nothing to fetch rests on the first token, whose value is small. "
-        "Take it away and that weight falls on the window's tokens, in every layer. A model whose heads rest "
-        "elsewhere, or that was trained with a sink of its own, has nothing to lose; a small one may not have learned "
-        "it yet.",
-        "每行权重之和为 1，没有要取的信息时，头就停在第一个 token 上，它的 V 很小。把它拿走，这份权重就落到窗口内的 "
-        "token 上，层层如此。各头停在别处的模型，或者训练时自带汇聚点的模型，不会受损；小模型可能还没有学会这样做。",
-    ),
-    refuted=Both(
-        "A model whose loss hardly rises when its first tokens leave the cache.",
-        "如果把最前面的 token 移出缓存，损失几乎不上升，判断就会改变。",
-    ),
-    formula=r"L = <full>, \qquad L_{window} = <window>, \qquad L_{4 + window} = <sinks>",
-    papers=(XIAO_2023,),
-    see=PageLink("", {"sort": "weight on the first token"}),
-    of=CONTINUES,
-)
-
-
-THEME = Theme(
-    "serving",
-    Both("Asked in 2026: cheaper to run", "2026 年常问：让推理更省"),
-    (GROUPED, LATENT, FLASH, IN_BITS, SPECULATIVE, STREAMING),
-)
+MEASURES: dict[int, Measure] = {
+    144: _grouped,
+    145: _latent,
+    146: lambda subject: subject.cached("flash", _flash),
+    147: _in_bits,
+    148: _speculative,
+    149: _streaming,
+}
+RUNS: dict[int, Run] = {
+    144: _grouped_from_the_start,
+}

@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike
 from inspector import examples, heads
 from inspector.long_texts import PAGES
 from inspector.probe import TextLimits, record, record_batch
-from inspector.questions.record.both import Both
-from inspector.questions.record.question import Label
 from inspector.questions.record.subject import Subject
 from inspector.trace import Trace
 
@@ -55,14 +53,6 @@ _DRAWS = 2000
 _TAIL = 0.025
 
 
-SEVERAL = Both(
-    f"Means of {TEXTS} texts, {FEWER} for a large model: this text, passages of a book page and sentences written for "
-    "it. Ends: of the 95 % interval, by drawing the texts anew with replacement.",
-    f"取 {TEXTS} 段文本的均值（大模型 {FEWER} 段）：你的文本、一页书中的段落和专门写的句子。"
-    "上下端：95% 区间，对文本有放回地重新抽样。",
-)
-
-
 @dataclass(frozen=True)
 class Interval:
     """A mean over texts, and the ends of its 95 % interval."""
@@ -92,12 +82,6 @@ def interval(values: ArrayLike, texts: ArrayLike | None = None) -> Interval:
     drawn = np.random.default_rng(0).integers(len(sums), size=(_DRAWS, len(sums)))
     means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
     return Interval(float(given.mean()), *(float(end) for end in np.quantile(means, [_TAIL, 1 - _TAIL])))
-
-
-def interval_labels(name: str, what: Both, unit: str = "") -> dict[str, Label]:
-    """Label the three numbers that `Interval.named` gives."""
-    ends = {"": Both("", ""), "_least": Both(", lower end", "，区间下端"), "_most": Both(", upper end", "，区间上端")}
-    return {f"{name}{end}": Label(Both(what.en + said.en, what.zh + said.zh), unit) for end, said in ends.items()}
 
 
 def passages(*, english: bool, count: int) -> list[str]:

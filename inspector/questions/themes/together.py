@@ -8,18 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from torch import nn
 
 import models
 from inspector import batches, examples, normalization
 from inspector.normalization.other_norms import Floats
 from inspector.probe import record_batch
 from inspector.questions.record.both import Both, UnanswerableError
-from inspector.questions.record.kinds import ENCODERS, Kind
 from inspector.questions.record.subject import Subject
 from inspector.trace import NormRecord
-from models.transformer import norms as own_norms
-from models.transformer.norms import NoNorm
 
 BESIDE = Both(
     "Yes.\nA dog barked.\nWho is there?\nThe train was late again.\nBread is made of flour, water and salt.\nHe "
@@ -29,27 +25,6 @@ BESIDE = Both(
     "想着银行会不会借给她那笔她非常需要的钱，可是谁也不能回答她的问题。",
 )
 """Seven sentences that stand beside the reader's text in a batch, a line each."""
-MOVED = 1e-4  # a smaller change of a hidden state is rounding
-
-
-def normed(loaded: models.LoadedModel) -> bool:
-    """True for a model with a norm of any kind."""
-    return any(
-        "norm" in type(module).__name__.lower() and not isinstance(module, NoNorm)
-        for module in loaded.network.modules()
-    )
-
-
-LAYER_NORMED = Kind(
-    lambda loaded: any(isinstance(module, nn.LayerNorm | own_norms.LayerNorm) for module in loaded.network.modules()),
-    Both("has no LayerNorm", "没有 LayerNorm"),
-    ENCODERS,
-)
-BATCHED = Kind(
-    lambda loaded: loaded.shape != "encoder-decoder" and normed(loaded),
-    Both("has no norm, or reads no texts together", "没有归一化层，或者不能把多个文本放在一个批次中读取"),
-    ENCODERS,
-)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from inspector.questions.asking import Answer
-from inspector.questions.record.question import Question, verdict
+from inspector.questions.index import THEMES
+from inspector.questions.record.question import Question, Theme, verdict
+
+
+def of_theme(name: str) -> Theme:
+    """Find a theme by its name."""
+    return next(theme for theme in THEMES if theme.id == name)
 
 
 def judged(question: Question, numbers: Mapping[str, float]) -> tuple[str, tuple[bool, ...]]:

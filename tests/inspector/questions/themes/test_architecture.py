@@ -11,10 +11,11 @@ from torch import nn
 import models
 from inspector.questions import Subject, asking
 from inspector.questions.themes import architecture
-from inspector.questions.themes.architecture import THEME
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.worlds import ask, made
+
+THEME = of_theme("architecture")
 
 WHOLE = [question for question in THEME.questions if question.whole is not None]
 

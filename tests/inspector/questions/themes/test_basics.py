@@ -18,13 +18,15 @@ from inspector.interventions import leave_one_out
 from inspector.questions import asking
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes import basics
-from inspector.questions.themes.basics import RNN_OR_ATTENTION, THEME
+from inspector.questions.themes.basics import RNN_OR_ATTENTION
 from inspector.views.lab.presets import RECURRENCE
 from models import fetch
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.test_foreign_models import BUILD
 from tests.inspector.questions.worlds import measured, nothing_learns, other_weights
+
+THEME = of_theme("basics")
 
 MEASURED = [question for question in THEME.questions if question.measure is not None]
 VERDICTS = {  # claims.md's letters

@@ -10,12 +10,14 @@ import models
 from inspector import examples
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes import batch_norm
-from inspector.questions.themes.batch_norm import THEME, notes_batch
+from inspector.questions.themes.batch_norm import notes_batch
 from inspector.questions.themes.together import read_of, together
 from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.worlds import measured
+
+THEME = of_theme("batch_norm")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))

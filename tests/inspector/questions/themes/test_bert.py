@@ -10,12 +10,13 @@ import models
 from inspector import examples, long_texts
 from inspector.probe import record
 from inspector.questions.themes import bert
-from inspector.questions.themes.bert import THEME
 from inspector.vocabularies import dictionary
 from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.worlds import ask, made, scaled
+
+THEME = of_theme("bert")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))

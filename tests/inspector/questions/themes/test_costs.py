@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from inspector.questions.index import BY_NUMBER
 from inspector.questions.record.question import LongExperiment
-from inspector.questions.themes.costs import AGAINST_FFN, THEME
 from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
+
+THEME = of_theme("costs")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))
@@ -32,7 +34,7 @@ def test_93_the_ffn_costs_more_below_twice_the_width(answer: Ask):
 
 
 def test_93_the_clock_ran_once():
-    whole = AGAINST_FFN.whole
+    whole = BY_NUMBER[93].whole
     assert isinstance(whole, LongExperiment)
     assert whole.stored is not None
     assert not whole.parts[0].holds(whole.stored.numbers)  # at 32 tokens: 0.4 in claims.md, d = 768

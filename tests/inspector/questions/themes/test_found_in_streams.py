@@ -6,9 +6,10 @@ import pytest
 
 import models
 from inspector.questions import Subject, asking
-from inspector.questions.themes.found_in_streams import THEME
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
+
+THEME = of_theme("found_in_streams")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))

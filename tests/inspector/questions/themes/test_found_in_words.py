@@ -10,9 +10,10 @@ import models
 from inspector.probe import record
 from inspector.questions import Subject, asking
 from inspector.questions.themes import found_in_words
-from inspector.questions.themes.found_in_words import THEME
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
+
+THEME = of_theme("found_in_words")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))

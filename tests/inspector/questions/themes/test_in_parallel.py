@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.questions.themes.in_parallel import CACHE_EXACT, SERIAL, THEME
+from inspector.questions.index import BY_NUMBER
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
+
+THEME = of_theme("in_parallel")
 
 STEPS = 8
 
@@ -66,7 +68,7 @@ def test_102_memory_is_linear_and_as_counted(answer: Ask):
     assert found.numbers["kept"] == 2 * 4 * STEPS * 2 * 32 * 4  # 2 L n K E, 4 bytes each
 
 
-@pytest.mark.parametrize("question", [SERIAL, CACHE_EXACT], ids=["96", "98"])
+@pytest.mark.parametrize("question", [BY_NUMBER[96], BY_NUMBER[98]], ids=["96", "98"])
 def test_what_the_clock_gave_is_stored(question):
     assert question.whole.stored is not None
     assert set(question.whole.stored.numbers) == set(question.whole.numbers)

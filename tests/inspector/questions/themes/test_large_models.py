@@ -11,7 +11,7 @@ from inspector.questions.index import BY_NUMBER
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes import large_models
 from inspector.questions.themes.continued import batch_of, logits_of
-from inspector.questions.themes.large_models import EXPERTS, THEME, LowRank, Mixture, nucleus, said_again, unevenness
+from inspector.questions.themes.large_models import EXPERTS, LowRank, Mixture, nucleus, said_again, unevenness
 from models.attention import AttentionCall
 from models.attention.functions import DotProductAttention
 from models.attention.imposing import imposing
@@ -19,8 +19,10 @@ from models.attention.masks import WindowMask
 from models.transformer.positions import Rotary
 from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.themes.test_serving import asked, changed
+
+THEME = of_theme("large_models")
 
 TEXT = "The cat sat on the mat."
 

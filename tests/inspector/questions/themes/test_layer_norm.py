@@ -13,13 +13,15 @@ from torch import nn
 import models
 from inspector import examples
 from inspector.questions import asking
+from inspector.questions.index import BY_NUMBER
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes import layer_norm
-from inspector.questions.themes.layer_norm import BEST, THEME
 from inspector.trace import NormRecord
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.worlds import measured, nothing_learns
+
+THEME = of_theme("layer_norm")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))
@@ -163,7 +165,7 @@ def test_65_layer_norm_is_not_ahead_of_batch_norm_on_digits(answer: Ask):
 
 
 def test_65_the_stored_run_finds_no_norm_clearly_ahead_and_can_be_stopped():
-    whole = BEST.whole
+    whole = BY_NUMBER[65].whole
     assert whole is not None
     assert whole.stored is not None
     assert [part.holds(whole.stored.numbers) for part in whole.parts] == [False, False, True, True]

@@ -7,12 +7,13 @@ import torch
 
 from inspector.questions.index import BY_NUMBER
 from inspector.questions.themes import learning
-from inspector.questions.themes.learning import THEME, WARM_UP, WORD_VECTORS
 from models.training import lab
 from models.training.tiny import solvers
 from models.training.tiny.words import WORDS
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
+
+THEME = of_theme("learning")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))
@@ -59,7 +60,7 @@ def test_113_vectors_that_know_nothing_help_nothing(monkeypatch: pytest.MonkeyPa
     assert not BY_NUMBER[113].parts[3].holds(numbers)
 
 
-@pytest.mark.parametrize("question", [WARM_UP, WORD_VECTORS], ids=["108", "113"])
+@pytest.mark.parametrize("question", [BY_NUMBER[108], BY_NUMBER[113]], ids=["108", "113"])
 def test_what_a_training_gave_is_stored(question):
     stored = question.whole.stored
     assert set(stored.numbers) == set(question.whole.numbers)

@@ -9,10 +9,11 @@ import pytest
 
 import models
 from inspector.questions.themes import masks
-from inspector.questions.themes.masks import THEME
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.worlds import measured
+
+THEME = of_theme("masks")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))

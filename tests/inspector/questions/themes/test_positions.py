@@ -9,10 +9,11 @@ import models
 from inspector import positional
 from inspector.questions import Subject, asking
 from inspector.questions.themes import positions
-from inspector.questions.themes.positions import THEME
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.worlds import measured
+
+THEME = of_theme("positions")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))

@@ -14,11 +14,12 @@ from inspector import examples, record
 from inspector.questions.asking import find
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes import projections, trained
-from inspector.questions.themes.projections import THEME
 from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.worlds import measured, nothing_learns, other_weights
+
+THEME = of_theme("projections")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))

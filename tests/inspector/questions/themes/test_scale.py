@@ -13,11 +13,12 @@ from inspector.questions.asking import find
 from inspector.questions.index import BY_NUMBER
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes import scale
-from inspector.questions.themes.scale import THEME
 from inspector.scores import theory
 from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
+
+THEME = of_theme("scale")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))

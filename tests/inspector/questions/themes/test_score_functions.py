@@ -9,11 +9,12 @@ import torch
 import models
 from inspector.questions.asking import find
 from inspector.questions.themes import score_functions
-from inspector.questions.themes.score_functions import THEME
 from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.worlds import measured, nothing_learns
+
+THEME = of_theme("score_functions")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))

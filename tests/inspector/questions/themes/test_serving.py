@@ -17,13 +17,15 @@ from inspector.questions.index import BY_NUMBER
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes import serving
 from inspector.questions.themes.continued import batch_of, logits_of, loss
-from inspector.questions.themes.serving import SRAM, THEME, tile_sizes, tiled, tiled_moves, whole_moves
+from inspector.questions.themes.serving import SRAM, tile_sizes, tiled, tiled_moves, whole_moves
 from models import LoadedModel
 from models.attention import editing
 from models.decoding import Decoding
 from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
+
+THEME = of_theme("serving")
 
 TEXT = "The cat sat on the mat."
 

@@ -17,12 +17,13 @@ from inspector.probe import record, record_blocks
 from inspector.questions.asking import find
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes import several_heads, trained
-from inspector.questions.themes.several_heads import THEME
 from models.transformer.multi_head import MultiHeadAttention
 from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
-from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.worlds import measured
+
+THEME = of_theme("several_heads")
 
 
 @pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))
