@@ -26,6 +26,7 @@ from inspector.questions.filled import by_measured, filled, needed, shown
 from inspector.questions.index import THEMES
 from inspector.questions.record.both import LANGUAGES, Language
 from inspector.questions.record.question import ClaimPart, PageLink, PublishedNumber
+from inspector.questions.record.reasons import reason
 from inspector.wording import in_language
 
 WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.sheet") for language in LANGUAGES}
@@ -250,7 +251,8 @@ def _part(part: ClaimPart, held: bool, answer: Answer, language: Language) -> st
         got = shown(answer.numbers[check.number], quantity, language)
         needs = needed(check, question.numbers, answer.numbers, language)
         bound = page.bound(needs, holds=check.holds(answer.numbers))
-        checks.append(html.escape(f"{name}{colon}{got}{opens}{bound}{closes}"))
+        why = html.escape(reason(check).of(language))
+        checks.append(f'<span title="{why}">{html.escape(f"{name}{colon}{got}{opens}{bound}{closes}")}</span>')
     mark, verdict = ("true", page.ROLES[part.role]) if held else ("false", page.NOT_HELD)
     statement = html.escape(page.quoted(part.statement.of(language)))
     return (

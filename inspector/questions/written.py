@@ -20,6 +20,7 @@ from inspector.questions.filled import shown
 from inspector.questions.record.both import Both, Language
 from inspector.questions.record.checks import Numbers
 from inspector.questions.record.question import ClaimPart, Label, Question
+from inspector.questions.record.reasons import reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,14 +89,19 @@ def record(answer: Answer, language: Language = "en") -> dict[str, Any]:
 
 
 def parts(claimed: Sequence[ClaimPart], numbers: Numbers, language: Language) -> list[dict[str, Any]]:
-    """List the parts of a claim: the statement, whether it holds, and each check with its bound and its number."""
+    """List the parts of a claim: the statement, whether it holds, and each check with its bound, why, and value."""
     return [
         {
             "said": part.statement.of(language),
             "role": part.role,
             "holds": part.holds(numbers) if numbers else None,
             "checks": [
-                {"number": check.number, "needs": check.needs, "value": number(numbers.get(check.number, math.nan))}
+                {
+                    "number": check.number,
+                    "needs": check.needs,
+                    "why": reason(check).of(language),
+                    "value": number(numbers.get(check.number, math.nan)),
+                }
                 for check in part.checks
             ],
         }

@@ -13,6 +13,7 @@ from inspector.questions.filled import by_measured, filled, lines_of, needed, sh
 from inspector.questions.record.both import Language
 from inspector.questions.record.picture import Heatmap, Picture
 from inspector.questions.record.question import ClaimPart, Question, held_claims
+from inspector.questions.record.reasons import reason
 from inspector.questions.record.subject import MOST_TOKENS
 from inspector.sections.registry import PAGES
 from inspector.text import plain
@@ -134,7 +135,10 @@ def parts(all_parts: tuple[ClaimPart, ...], answer: Answer, words: ModuleType, l
             colour = "gray"
         mark = f":{colour}-badge[{icon} {words.ROLES[part.role] if held else words.NOT_HELD}]"
         st.markdown(f"{mark} {plain(words.quoted(part.statement.of(language)))}")
-        st.caption("  \n".join(plain(line) for line in checked(part, answer, words, language)))
+        st.caption(
+            "  \n".join(plain(line) for line in checked(part, answer, words, language)),
+            help=plain("\n\n".join(dict.fromkeys(reason(check).of(language) for check in part.checks))),
+        )
 
 
 def checked(part: ClaimPart, answer: Answer, words: ModuleType, language: Language) -> list[str]:

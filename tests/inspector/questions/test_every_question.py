@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,14 +17,18 @@ import pytest
 from inspector.questions.index import MERGED, QUESTIONS, THEMES
 from inspector.questions.record import papers
 from inspector.questions.record.both import Both
+from inspector.questions.record.checks import above
 from inspector.questions.record.papers import Paper
-from inspector.questions.record.question import Question
+from inspector.questions.record.question import Measurement, Question, Theme
+from inspector.questions.record.reasons import reason
+from inspector.questions.record.words import read
 from inspector.sections import registry
 from inspector.views.lab.settings import OPTIONS, Switches, words
 from inspector.views.shell import pages
 
 VIEWS = Path(pages.__file__).parents[1]
 WORDS = VIEWS.parent / "wording" / "english"
+FILES = VIEWS.parent / "wording" / "questions"
 HAN = r"[㐀-鿿]"
 CHINESE = re.compile(HAN)
 ASCII_POINT = re.compile(rf"{HAN}\s*[,;:?!](?=\s|{HAN}|$)|[,;?!]\s*{HAN}|{HAN}\.(\s|$)|\({HAN}+\)")
@@ -176,6 +183,45 @@ def test_where_to_see_it_is_a_page_and_a_state_that_it_knows(question: Question)
         known, titles = known | {*listed.parameters}, {section.title for section in listed.sections}
     assert set(state) <= known
     assert state.get("section") in {None, *titles}
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.id)
+def test_each_file_has_what_measures_it_and_nothing_measures_without_a_file(theme: Theme) -> None:
+    module = import_module(f"inspector.questions.themes.{theme.id}")
+    assert set(module.MEASURES) == {question.number for question in theme.questions if question.measure is not None}
+    runs = {question.number for question in theme.questions if question.whole is not None}
+    assert set(getattr(module, "RUNS", {})) == runs
+
+
+@every
+def test_every_bound_has_a_reason(question: Question) -> None:
+    parts = question.parts + (() if question.whole is None else question.whole.parts)
+    for check in (check for part in parts for check in part.checks):
+        assert CHINESE.search(reason(check).zh)
+        assert reason(check).en.endswith(".")
+
+
+def test_a_bound_that_was_chosen_needs_a_reason() -> None:
+    with pytest.raises(ValueError, match=r"share > 0\.3: the bound was chosen, and nothing says why"):
+        reason(above("share", 0.3))
+
+
+def test_a_field_that_no_question_has_is_refused(tmp_path: Path) -> None:
+    text = (FILES / "scale" / "16.toml").read_text(encoding="utf-8")
+    file = tmp_path / "16.toml"
+    file.write_text(f"verdict = 'true'\n{text}", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"16\.toml has fields that no question has: verdict\."):
+        read(file, measure=lambda subject: Measurement({}), run=lambda subject, watch: Measurement({}))
+
+
+def test_questions_are_listed_without_torch() -> None:
+    listed = (
+        "import sys; from inspector.questions.index import QUESTIONS; print(len(QUESTIONS), 'torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", listed], cwd=FILES.parents[2], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [str(len(QUESTIONS)), "False"]
 
 
 def test_no_paper_is_cited_in_two_ways() -> None:
