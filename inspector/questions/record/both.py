@@ -24,7 +24,7 @@ class Both:
 class UnanswerableError(ValueError):
     """A model or a text cannot answer a question; `why` says so in a sentence in both languages.
 
-    Raised by a measure: `raise UnanswerableError("The text has one token.", "该文本只有一个 token。")`.
+    Raised by a measure: `raise UnanswerableError("The text has one token.", "这段文本只有一个 token。")`.
     """
 
     def __init__(self, en: str, zh: str) -> None:

@@ -19,6 +19,11 @@ def _arxiv(cited: str, title: str, number: str) -> Paper:
 
 
 ABNAR_2020 = _arxiv("Abnar & Zuidema 2020", "Quantifying Attention Flow in Transformers", "2005.00928")
+AGRAWAL_2023 = _arxiv(
+    "Agrawal et al. 2023",
+    "SARATHI: Efficient LLM Inference by Piggybacking Decodes with Chunked Prefills",
+    "2308.16369",
+)
 AINSLIE_2023 = _arxiv(
     "Ainslie et al. 2023",
     "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints",
@@ -95,12 +100,22 @@ FEDUS_2021 = _arxiv(
     "2101.03961",
 )
 GARG_2019 = _arxiv("Garg et al. 2019", "Jointly Learning to Align and Translate with Transformer Models", "1909.02074")
+GLOROT_2010 = Paper(
+    "Glorot & Bengio 2010",
+    "Understanding the difficulty of training deep feedforward neural networks",
+    "https://proceedings.mlr.press/v9/glorot10a.html",
+)
 HAVIV_2022 = _arxiv(
     "Haviv et al. 2022",
     "Transformer Language Models without Positional Encodings Still Learn Positional Information",
     "2203.16634",
 )
 HENDRYCKS_2016 = _arxiv("Hendrycks & Gimpel 2016", "Gaussian Error Linear Units (GELUs)", "1606.08415")
+HE_2015 = _arxiv(
+    "He et al. 2015",
+    "Delving Deep into Rectifiers: Surpassing Human-Level Performance on ImageNet Classification",
+    "1502.01852",
+)
 HE_2016 = _arxiv("He et al. 2016", "Deep Residual Learning for Image Recognition", "1512.03385")
 HOCHREITER_1997 = Paper(
     "Hochreiter & Schmidhuber 1997", "Long Short-Term Memory", "https://doi.org/10.1162/neco.1997.9.8.1735"

@@ -38,6 +38,6 @@ def _by_rule(check: NumberCheck) -> str:
         return "formula" if check.relation == "± %" and check.within <= 0.001 else ""
     if check.bound in (0, 1):
         return "sign" if check.bound == 0 else "as_large"
-    if check.bound < _ROUNDED or check.bound == _ROUNDED:
+    if abs(check.bound) <= _ROUNDED:
         return "rounding64" if check.bound <= _PRECISE else "rounding"
     return "most" if check.bound == 0.5 else ""

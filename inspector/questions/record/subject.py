@@ -65,7 +65,7 @@ class Subject:
         if not trace.sites:
             raise UnanswerableError(
                 "This model mixes tokens without softmax attention, of which the question is.",
-                "该模型不用 softmax 注意力混合 token，而这个问题问的正是它。",
+                "这个模型不用 softmax 注意力混合 token，而这个问题问的正是它。",
             )
         return trace
 

@@ -345,7 +345,7 @@ def _closest(subject: Subject) -> Measurement:
             [
                 Both("rows of one length", "各行等长"),
                 Both("rows of any length", "各行不等长"),
-                Both("this model", "该模型"),
+                Both("this model", "这个模型"),
             ],
             [100 * share(rows), 100 * share(rows * lengths), 100 * nearest.unscaled / nearest.positions],
             Both("choices that are the nearest row, %", "选中的行恰好最近的比例，%"),
@@ -382,7 +382,7 @@ def _relu(subject: Subject) -> Measurement:
         Bars(
             [Both(f"layer {record.layer}", f"第 {record.layer} 层") for record in records],
             [100 * ffn.silent / ffn.units for ffn in ffns],
-            Both("units that are above 0 for no token of the text, %", "在该文本上从未大于 0 的单元，%"),
+            Both("units that are above 0 for no token of the text, %", "在这段文本上从未大于 0 的单元，%"),
             parts=["ffn"] * len(records),
         ),
     )

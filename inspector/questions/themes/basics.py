@@ -52,7 +52,7 @@ def _site(subject: Subject, stream: str | None = None) -> AttentionSite:
     if len(site.queries) < _FEWEST:
         raise UnanswerableError(
             f"The text has {len(site.queries)} tokens, and the question needs {_FEWEST}; write more words.",
-            f"该文本有 {len(site.queries)} 个 token，而这个问题至少需要 {_FEWEST} 个；请多写几个词。",
+            f"这段文本有 {len(site.queries)} 个 token，而这个问题至少需要 {_FEWEST} 个；请多写几个词。",
         )
     return site
 
@@ -189,7 +189,7 @@ def _related(subject: Subject) -> Measurement:
     if table.empty:
         raise UnanswerableError(
             "No query of this text sees three keys, so none can be ranked.",
-            "该文本中没有能看到三个键的查询，无法排序。",
+            "这段文本中没有能看到三个键的查询，无法排序。",
         )
     generator = np.random.default_rng(0)
     q, k = generator.standard_normal((64, 1, 32)), generator.standard_normal((64, 32, 32))
@@ -203,7 +203,7 @@ def _related(subject: Subject) -> Measurement:
     picture = Lines(
         (
             Series(
-                Both("heads of this model", "该模型的各个头"),
+                Both("heads of this model", "这个模型的各个头"),
                 table["key_spread"].tolist(),
                 table["distance"].tolist(),
                 points=True,
@@ -221,7 +221,7 @@ def _telling(subject: Subject) -> Measurement:
     if rho.empty:
         raise UnanswerableError(
             "No head ranks the tokens of this text, for all get the same weight.",
-            "各头给该文本每个 token 的权重都相同，无法排序。",
+            "各头给这段文本每个 token 的权重都相同，无法排序。",
         )
     _, chance = leave_one_out.chance(len(left.positions), heads=len(rho))
     numbers = {
@@ -254,7 +254,7 @@ def _other_source(subject: Subject) -> Trace:
     if tuple(ids) == tuple(read.ids):
         raise UnanswerableError(
             "The text is the same backwards, so there is no other source to read; write other words.",
-            "该文本倒过来完全一样，没有别的源文本可读；请换一些词。",
+            "这段文本倒过来完全一样，没有别的源文本可读；请换一些词。",
         )
     inputs = replace(inputs_of(trace), encoding=replace(read, ids=tuple(ids)))
     return record_inputs(subject.loaded, inputs, text=trace.text, text_pair=trace.text_pair, target=trace.target_text)

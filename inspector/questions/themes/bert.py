@@ -94,7 +94,7 @@ def _granularity(subject: Subject) -> Measurement:
     }
     if not counts["words"]:
         raise UnanswerableError("The text has no words; write some.", "文本中没有词，请写一些。")
-    names = (Both("characters", "字符"), Both("words", "词"), Both("pieces of this model", "该模型的子词"))
+    names = (Both("characters", "字符"), Both("words", "词"), Both("pieces of this model", "这个模型的子词"))
     picture = Bars(names, list(counts.values()), Both("tokens of the text", "文本的 token 数"), parts=["attention"] * 3)
     return Measurement(
         {

@@ -290,7 +290,7 @@ def _check_length(trace: Trace) -> None:
     if count < _WORDS:
         raise UnanswerableError(
             f"The question needs {_WORDS} tokens or more, and the text has {count}; write more words.",
-            f"这个问题至少需要 {_WORDS} 个 token，而该文本有 {count} 个；请多写几个词。",
+            f"这个问题至少需要 {_WORDS} 个 token，而这段文本有 {count} 个；请多写几个词。",
         )
 
 
@@ -314,7 +314,7 @@ def _induction(subject: Subject) -> Measurement:
     if different < _WORDS:
         raise UnanswerableError(
             f"The question needs {_WORDS} different tokens or more, and the text has {different}; write more words.",
-            f"这个问题至少需要 {_WORDS} 个不同的 token，而该文本有 {different} 个；请多写几个词。",
+            f"这个问题至少需要 {_WORDS} 个不同的 token，而这段文本有 {different} 个；请多写几个词。",
         )
     table = heads.measure(trace)
     by_layer = table.groupby("layer")[["previous", "induction"]].max()
@@ -467,7 +467,7 @@ def _no_op(subject: Subject) -> Measurement:
     if not share:
         raise UnanswerableError(
             "The model sets no delimiters, such as [CLS] and [SEP], around the words of this text.",
-            "该模型没有在文本前后加入 [CLS]、[SEP] 这样的分隔符。",
+            "这个模型没有在文本前后加入 [CLS]、[SEP] 这样的分隔符。",
         )
     moved = {ModelHead(head.stream, head.layer, head.head, head.call): head.moved for head in importances(subject)}
     inside = [change for head, change in moved.items() if head in resting]

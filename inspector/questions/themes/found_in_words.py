@@ -457,7 +457,7 @@ def _rarest(subject: Subject) -> Measurement:
             ),
         ),
         x_title=Both("number in the vocabulary: rare words stand late", "词表中的编号：越靠后越罕见"),
-        y_title=Both("weight from the text's best head, mean, %", "该文本最好的头给它的平均权重，%"),
+        y_title=Both("weight from the text's best head, mean, %", "这段文本最好的头给它的平均权重，%"),
     )
     numbers = {
         "own": float(own.mean()),

@@ -295,7 +295,7 @@ def _linear(subject: Subject) -> Measurement:
     full = cache.shared_by(cache.heads) if cache.sharing != "MLA" else cache
     picture = Lines(
         (
-            Series(Both("this model", "该模型"), lengths, cache_bytes),
+            Series(Both("this model", "这个模型"), lengths, cache_bytes),
             Series(
                 Both("with keys of its own for each head", "每个头各有 K、V 时"),
                 lengths,

@@ -11,16 +11,11 @@ import torch
 from inspector import normalization
 from inspector.normalization.other_norms import Floats
 from inspector.questions.record.both import Both, UnanswerableError
-from inspector.questions.record.checks import above
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import (
-    ClaimPart,
-    Label,
-    LongExperiment,
     Measure,
     Measurement,
     Run,
-    StoredRun,
     Watch,
 )
 from inspector.questions.record.subject import Subject
@@ -401,78 +396,23 @@ MEASURES: dict[int, Measure] = {
 }
 RUNS: dict[int, Run] = {
     65: joined(
-        LongExperiment(
-            run=_learn_whole,
-            about=Both(
-                "The same three networks learn for 200 steps from each of three seeds, and sort 256 fresh texts: about "
-                "10 "
-                "seconds on one core.",
-                "同样三个网络，三个种子各训练 200 步，再给 256 个新的文本排序：单核约 10 秒。",
-            ),
-            parts=(
-                ClaimPart(
-                    Both(
-                        "LayerNorm sorts clearly more texts than BatchNorm: 2 % more.",
-                        "LayerNorm 排对的文本明显多于 BatchNorm：多 2%。",
-                    ),
-                    (above("layer", "batch", times=1.02),),
-                ),
-                ClaimPart(
-                    Both(
-                        "LayerNorm sorts clearly more texts than RMSNorm: 2 % more.",
-                        "LayerNorm 排对的文本明显多于 RMSNorm：多 2%。",
-                    ),
-                    (above("layer", "rms", times=1.02),),
-                ),
-            ),
-            numbers={
-                "layer": Label(Both("texts sorted without a mistake, LayerNorm", "完全排对的文本占比，LayerNorm"), "%"),
-                "batch": Label(Both("texts sorted without a mistake, BatchNorm", "完全排对的文本占比，BatchNorm"), "%"),
-                "rms": Label(Both("texts sorted without a mistake, RMSNorm", "完全排对的文本占比，RMSNorm"), "%"),
-            },
-            stored=StoredRun(
-                {"layer": 0.9973958333333334, "batch": 0.99609375, "rms": 0.9986979166666666},
-                command="python -m inspector.questions --only 65 --whole",
-                seeds="0, 1, 2",
-                date="2026-11-23",
-            ),
-        ),
+        _learn_whole,
         from_seeds(
-            65,
-            [
-                Pair(
-                    "batch_ahead",
-                    Switches(norm="batch"),
-                    Switches(norm="layer"),
-                    Both(
-                        "On digits BatchNorm is ahead after 50 steps, from every seed.",
-                        "在数字上，50 步时每个种子下都是 BatchNorm 领先。",
-                    ),
-                    Both(
-                        "loss with LayerNorm less that with BatchNorm, 50 steps",
-                        "50 步时 LayerNorm 的损失减 BatchNorm 的",
-                    ),
+            Pair(
+                "batch_ahead",
+                Switches(norm="batch"),
+                Switches(norm="layer"),
+                Both(
+                    "loss with LayerNorm less that with BatchNorm, 50 steps", "50 步时 LayerNorm 的损失减 BatchNorm 的"
                 ),
-                Pair(
-                    "rms_behind",
-                    Switches(norm="layer"),
-                    Switches(norm="rms"),
-                    Both(
-                        "LayerNorm is ahead of RMSNorm then, from every seed.",
-                        "此时每个种子下，LayerNorm 都领先 RMSNorm。",
-                    ),
-                    Both(
-                        "loss with RMSNorm less that with LayerNorm, 50 steps", "50 步时 RMSNorm 的损失减 LayerNorm 的"
-                    ),
-                ),
-            ],
-            {
-                "batch_ahead_least": 0.0437,
-                "batch_ahead_most": 0.122,
-                "rms_behind_least": 0.0041,
-                "rms_behind_most": 0.0488,
-            },
+            ),
+            Pair(
+                "rms_behind",
+                Switches(norm="layer"),
+                Switches(norm="rms"),
+                Both("loss with RMSNorm less that with LayerNorm, 50 steps", "50 步时 RMSNorm 的损失减 LayerNorm 的"),
+            ),
             run=_run("layer", steps=50, seed=0),
         ),
-    ).run,
+    ),
 }

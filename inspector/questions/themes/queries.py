@@ -30,7 +30,7 @@ def layers_of(subject: Subject) -> list[AttentionRecord]:
     if len(seen[0].site.keys) < 2:
         raise UnanswerableError(
             "The text has one token, and nothing can be compared with it; write a longer one.",
-            "该文本只有一个 token，没有可以比较的对象，请写长一些。",
+            "这段文本只有一个 token，没有可以比较的对象，请写长一些。",
         )
     return seen
 

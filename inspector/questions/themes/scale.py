@@ -13,16 +13,11 @@ from torch import nn
 
 from inspector import scores
 from inspector.questions.record.both import Both, UnanswerableError
-from inspector.questions.record.checks import above
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import (
-    ClaimPart,
-    Label,
-    LongExperiment,
     Measure,
     Measurement,
     Run,
-    StoredRun,
     Watch,
 )
 from inspector.questions.record.subject import Subject
@@ -59,7 +54,7 @@ def _heads(subject: Subject) -> pd.DataFrame:
     if table.empty:
         raise UnanswerableError(
             f"The products q · k of {subject.loaded.card.id} on this text were not seen, or are too few.",
-            f"没有看到 {subject.loaded.card.id} 在该文本上的 q·k，或者数量太少。",
+            f"没有看到 {subject.loaded.card.id} 在这段文本上的 q·k，或者数量太少。",
         )
     return table
 
@@ -104,7 +99,7 @@ def _variance(subject: Subject) -> Measurement:
                 drawn["scaled_variance"].tolist(),
                 dashed=True,
             ),
-            Series(Both("heads of this model", "该模型的各个头"), heads["d_k"].tolist(), within.tolist(), points=True),
+            Series(Both("heads of this model", "这个模型的各个头"), heads["d_k"].tolist(), within.tolist(), points=True),
         ),
         x_title=Both("d_k", "d_k"),
         y_title=Both("variance of the scaled scores", "缩放后分数的方差"),
@@ -267,7 +262,7 @@ def _normal(subject: Subject) -> Measurement:
                 Both("theory, 6 / d_k", "理论值 6/d_k"), x, [theory.excess(width, "normal") for width in x], dashed=True
             ),
             Series(
-                Both("heads of this model", "该模型的各个头"),
+                Both("heads of this model", "这个模型的各个头"),
                 heads["d_k"].tolist(),
                 tails.tolist(),
                 part="ffn",
@@ -404,53 +399,20 @@ MEASURES: dict[int, Measure] = {
 }
 RUNS: dict[int, Run] = {
     25: joined(
-        LongExperiment(
-            run=_sorted,
-            about=Both(
-                "The Lab's Transformer with one head learns to sort digits, with the scale (A) and without (B), two "
-                "seeds.",
-                "Lab 的单头 Transformer 学习给数字排序，有缩放（A）与无缩放（B），各两个种子。",
-            ),
-            parts=(
-                ClaimPart(Both("With the scale it learns better.", "缩放时学得更好。"), (above("a", "b", times=1.05),)),
-            ),
-            numbers={
-                "a": Label(
-                    Both("texts without a mistake at the end, with the scale", "训练结束时的全对率，有缩放"), "%"
-                ),
-                "b": Label(
-                    Both("texts without a mistake at the end, without the scale", "训练结束时的全对率，无缩放"), "%"
-                ),
-            },
-            stored=StoredRun(
-                {"a": 0.961, "b": 0.439},
-                command="python -m inspector.questions --only 25 --whole",
-                seeds="0, 1",
-                date="2026-11-23",
-            ),
-        ),
+        _sorted,
         from_seeds(
-            25,
-            [
-                Pair(
-                    "wide",
-                    Switches(heads=1),
-                    Switches(heads=1, scale="none"),
-                    Both(
-                        "With d_k = 48 it learns faster with the scale, from every seed.",
-                        "d_k = 48 时，每个种子下有缩放都学得更快。",
-                    ),
-                    Both("loss without the scale less that with it, d_k = 48", "无缩放的损失减有缩放的损失，d_k = 48"),
-                ),
-                Pair(
-                    "narrow",
-                    Switches(heads=8),
-                    Switches(heads=8, scale="none"),
-                    Both("With d_k = 6 it does too.", "d_k = 6 时也是这样。"),
-                    Both("loss without the scale less that with it, d_k = 6", "无缩放的损失减有缩放的损失，d_k = 6"),
-                ),
-            ],
-            {"wide_least": 0.719, "wide_most": 1.54, "narrow_least": -0.178, "narrow_most": -0.045},
+            Pair(
+                "wide",
+                Switches(heads=1),
+                Switches(heads=1, scale="none"),
+                Both("loss without the scale less that with it, d_k = 48", "无缩放的损失减有缩放的损失，d_k = 48"),
+            ),
+            Pair(
+                "narrow",
+                Switches(heads=8),
+                Switches(heads=8, scale="none"),
+                Both("loss without the scale less that with it, d_k = 6", "无缩放的损失减有缩放的损失，d_k = 6"),
+            ),
         ),
-    ).run,
+    ),
 }

@@ -17,16 +17,11 @@ from inspector.interventions import importance
 from inspector.interventions.importance import Importance
 from inspector.probe import record_blocks
 from inspector.questions.record.both import Both, UnanswerableError
-from inspector.questions.record.checks import below
 from inspector.questions.record.picture import Bars, Heatmap, Lines, Series
 from inspector.questions.record.question import (
-    ClaimPart,
-    Label,
-    LongExperiment,
     Measure,
     Measurement,
     Run,
-    StoredRun,
     Watch,
 )
 from inspector.questions.record.subject import Subject
@@ -149,7 +144,7 @@ def _different(subject: Subject) -> Measurement:
     if len(trace.sites_of(stream)[0].keys) < 2:
         raise UnanswerableError(
             "The text has one token, so all heads look at it; write a longer one.",
-            "该文本只有一个 token，所有头都只能看它，请写长一些。",
+            "这段文本只有一个 token，所有头都只能看它，请写长一些。",
         )
     apart = head_distances.measure(trace, stream=stream, work=40_000_000).values
     if len(apart) < 2:
@@ -380,7 +375,7 @@ def _as_costly(subject: Subject) -> Measurement:
             Both("softmax, all heads", "softmax，多头"),
         ),
         [float(flops) for flops in (single.products, several.products, single.softmax, several.softmax)],
-        Both("FLOPs of one layer's attention on this text", "一层注意力在该文本上的 FLOPs"),
+        Both("FLOPs of one layer's attention on this text", "一层注意力在这段文本上的 FLOPs"),
         log=True,
     )
     return Measurement(
@@ -523,62 +518,15 @@ MEASURES: dict[int, Measure] = {
 }
 RUNS: dict[int, Run] = {
     43: joined(
-        LongExperiment(
-            run=_several_and_one,
-            about=Both(
-                "The Lab's Transformer (2 layers, d = 48) learns to turn 8 digits around, 300 steps, with 4 heads and "
-                "with 1, from 3 seeds each; about 15 seconds on one core.",
-                "用 Lab 的 Transformer（2 层，d = 48）学习把 8 个数字倒过来，300 步，4 个头和 1 个头各用 3 个种子；"
-                "单核约 "
-                "15 秒。",
-            ),
-            parts=(
-                ClaimPart(
-                    Both("Several heads end at a lower loss than one.", "多头最终的损失低于单头。"),
-                    (below("several", "single"),),
-                ),
-                ClaimPart(
-                    Both("With several heads the seeds end closer together.", "多头时，不同种子的结果更接近。"),
-                    (below("several_spread", "single_spread"),),
-                ),
-            ),
-            numbers={
-                "several": Label(
-                    Both("loss with 4 heads, mean of seeds", "4 个头的损失，各种子均值"), Both("nats", "nat")
-                ),
-                "single": Label(
-                    Both("loss with 1 head, mean of seeds", "1 个头的损失，各种子均值"), Both("nats", "nat")
-                ),
-                "several_spread": Label(
-                    Both("largest less smallest loss, 4 heads", "最大与最小损失之差，4 个头"), Both("nats", "nat")
-                ),
-                "single_spread": Label(
-                    Both("largest less smallest loss, 1 head", "最大与最小损失之差，1 个头"), Both("nats", "nat")
-                ),
-            },
-            stored=StoredRun(
-                {"several": 0.00625, "single": 0.00621, "several_spread": 0.00088, "single_spread": 0.00078},
-                command="python -m inspector.questions --only 43 --whole",
-                seeds="0, 1, 2",
-                date="2026-11-23",
-            ),
-        ),
+        _several_and_one,
         from_seeds(
-            43,
-            [
-                Pair(
-                    "early",
-                    Switches(),
-                    Switches(heads=1),
-                    Both(
-                        "After 120 steps several heads are ahead, from every seed.",
-                        "训练 120 步时，每个种子下都是多头领先。",
-                    ),
-                    Both("loss with 1 head less that with 4, 120 steps", "120 步时 1 个头的损失减 4 个头的损失"),
-                )
-            ],
-            {"early_least": -0.204, "early_most": -0.006},
+            Pair(
+                "early",
+                Switches(),
+                Switches(heads=1),
+                Both("loss with 1 head less that with 4, 120 steps", "120 步时 1 个头的损失减 4 个头的损失"),
+            )
         ),
-    ).run,
+    ),
     47: _by_clock,
 }

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from inspector.questions.record.both import Both
-from inspector.questions.record.checks import Numbers, above
 from inspector.questions.record.picture import Lines, Series
-from inspector.questions.record.question import ClaimPart, Label, LongExperiment, Measurement, StoredRun, Watch
+from inspector.questions.record.question import Measurement, Run, Watch
 from inspector.questions.record.subject import Subject
 from models.training import lab
 from models.training.tiny.experiments import Experiment, LabRun, Switches
@@ -22,7 +21,6 @@ Courses = Mapping[tuple[str, int], lab.Course]
 GUESSING = math.log(10)  # nats, of ten digits that are all alike to a network that has learned nothing
 LOSS = Both("loss, nats a digit", "损失，nat/数字")
 RIGHT = Both("texts without a mistake", "全对率")
-NATS = Both("nats", "nat")
 _STEP = Both("step", "训练步数")
 REVERSED = LabRun(task="reverse", length=4, steps=120, learning_rate=0.005, switches=Switches(), seed=0)
 """The training of `loss_of`: 4 digits are turned around."""
@@ -127,45 +125,19 @@ SEEDS = 6
 class Pair:
     """Two trainings of one run that differ in their switches, of which people say that the second ends higher.
 
-    name: of the numbers. said: the part of the claim that every seed has to bear out. of: what is compared. within:
-    nats by which the second may yet be lower.
+    name: of the numbers, the loss of the second less that of the first, NAME_least and NAME_most of the seeds. of: what
+    is compared, in the figure.
     """
 
     name: str
     lower: Switches
     higher: Switches
-    said: Both
     of: Both
-    within: float = 0.0
-
-    @property
-    def labels(self) -> dict[str, Label]:
-        """The numbers of the pair: the loss of the second less that of the first, least and most of the seeds."""
-        return {
-            f"{self.name}_{end}": Label(Both(f"{self.of.en}, {en}", f"{self.of.zh}，{zh}"), NATS)
-            for end, en, zh in (("least", "least of the seeds", "各种子最小"), ("most", "most", "最大"))
-        }
 
 
-def from_seeds(number: int, pairs: Sequence[Pair], stored: Numbers, *, run: LabRun = REVERSED) -> LongExperiment:
+def from_seeds(*pairs: Pair, run: LabRun = REVERSED) -> Run:
     """Repeat a question's small trainings from SEEDS seeds: a part holds where every seed bears it out."""
-    seconds = 2 * len(pairs) * SEEDS
-    return LongExperiment(
-        run=partial(_repeat, tuple(pairs), run),
-        about=Both(
-            f"The small trainings of the answer, from {SEEDS} seeds each: a difference counts where every seed shows "
-            f"it. About {seconds} seconds on one core.",
-            f"把回答中的小训练各用 {SEEDS} 个种子重复：只有各种子一致时，差别才算数。单核约 {seconds} 秒。",
-        ),
-        parts=tuple(ClaimPart(pair.said, (above(f"{pair.name}_least", -pair.within),)) for pair in pairs),
-        numbers={name: label for pair in pairs for name, label in pair.labels.items()},
-        stored=StoredRun(
-            stored,
-            command=f"python -m inspector.questions --only {number} --whole",
-            seeds=f"0 … {SEEDS - 1}",
-            date="2026-11-27",
-        ),
-    )
+    return partial(_repeat, pairs, run)
 
 
 def _repeat(pairs: tuple[Pair, ...], run: LabRun, subject: Subject | None, watch: Watch) -> Measurement:
@@ -194,24 +166,11 @@ def _repeat(pairs: tuple[Pair, ...], run: LabRun, subject: Subject | None, watch
     return Measurement(numbers, picture)
 
 
-def joined(first: LongExperiment, second: LongExperiment) -> LongExperiment:
+def joined(first: Run, second: Run) -> Run:
     """Run two long experiments one after the other, as one; the figure is the first's."""
 
     def run(subject: Subject, watch: Watch) -> Measurement:
-        before = first.run(subject, watch)
-        after = second.run(subject, watch)
+        before, after = first(subject, watch), second(subject, watch)
         return Measurement({**before.numbers, **after.numbers}, before.picture)
 
-    assert first.stored is not None
-    assert second.stored is not None
-    return LongExperiment(
-        run=run,
-        about=Both(f"{first.about.en} Then: {second.about.en}", f"{first.about.zh}然后：{second.about.zh}"),
-        parts=(*first.parts, *second.parts),
-        numbers={**first.numbers, **second.numbers},
-        stored=replace(
-            second.stored,
-            numbers={**first.stored.numbers, **second.stored.numbers},
-            seeds=f"{first.stored.seeds}; {second.stored.seeds}",
-        ),
-    )
+    return run
