@@ -131,11 +131,14 @@ def _placed_quickly() -> Measurement:
     courses = {place: _course(place, layers=QUICK_LAYERS, steps=QUICK_STEPS, warm=False) for place in PLACES}
     picture = Lines(
         [
-            Series(name, [10.0 * step for step in range(1, len(courses[place]) + 1)], courses[place], "norm", dashed)
-            for place, name, dashed in (
-                ("post", Both("post-norm", "Post-LN"), False),
-                ("pre", Both("pre-norm", "Pre-LN"), True),
+            Series(
+                Both(f"{place}-norm", f"{place.title()}-LN"),
+                [10.0 * step for step in range(1, len(course) + 1)],
+                course,
+                "norm",
+                dashed=place == "pre",
             )
+            for place, course in courses.items()
         ],
         x_title=Both("step", "训练步数"),
         y_title=LOSS_A_DIGIT,
@@ -423,7 +426,7 @@ def with_low_rank(network: nn.Module, rank: int) -> nn.Module:
     """Copy a network with every linear layer of its blocks frozen and corrected in low rank; all else is frozen."""
     copied = deepcopy(network).requires_grad_(False)
     with seeded(0):
-        for block in list(copied.encoder.layers.modules()):
+        for block in list(copied.get_submodule("encoder.layers").modules()):
             for name, child in list(block.named_children()):
                 if isinstance(child, nn.Linear):
                     setattr(block, name, LowRank(child, rank))

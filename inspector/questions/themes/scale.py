@@ -99,7 +99,7 @@ def _variance(subject: Subject) -> Measurement:
                 drawn["scaled_variance"].tolist(),
                 dashed=True,
             ),
-            Series(Both("heads of this model", "这个模型的各个头"), heads["d_k"].tolist(), within.tolist(), points=True),
+            Series(Both("heads of this model", "这个模型的各头"), heads["d_k"].tolist(), within.tolist(), points=True),
         ),
         x_title=Both("d_k", "d_k"),
         y_title=Both("variance of the scaled scores", "缩放后分数的方差"),

@@ -29,6 +29,7 @@ from models.attention import AttentionCall, editing
 from models.attention.imposing import imposing
 from models.attention.seam import Compute
 from models.training.tiny.experiments import Experiment, Switches
+from models.transformer.runner import OwnRunner
 
 LOSS = Both("loss, nats a token", "损失，nat/token")
 
@@ -51,7 +52,7 @@ def merging(groups: int, merge: Merge) -> Callable[[AttentionCall, Compute], Ten
     def edit(call: AttentionCall, compute: Compute) -> Tensor:
         def merged(tensor: Tensor) -> Tensor:
             each = tensor.shape[1] // groups
-            return merge(tensor.unflatten(1, (groups, each))).repeat_interleave(each, dim=1)
+            return merge(tensor.reshape(len(tensor), groups, each, *tensor.shape[2:])).repeat_interleave(each, dim=1)
 
         return compute(replace(call, key=merged(call.key), value=merged(call.value)))
 
@@ -150,8 +151,8 @@ def compressing(found: Mapping[int, Directions], numbers: int) -> Callable[[Atte
         rows = _beside(call.key, call.value).double() - layer.mean
         basis = layer.main[:, :numbers]
         again = (rows @ basis @ basis.T + layer.mean).to(call.key)
-        key, value = again.unflatten(2, (2 * heads, -1)).transpose(1, 2).split(heads, dim=1)
-        return compute(replace(call, key=key, value=value))
+        each = again.reshape(*again.shape[:2], 2 * heads, -1).transpose(1, 2)
+        return compute(replace(call, key=each[:, :heads], value=each[:, heads:]))
 
     return edit
 
@@ -275,7 +276,8 @@ def tiled_moves(tokens: int, width: int, *, sram: int) -> int:
 def _attended(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """Attend at once in float64, the independent result: [N, D] -> [N, D]."""
     query, key, value = query.double(), key.double(), value.double()
-    return (query @ key.T * query.shape[1] ** -0.5).softmax(dim=1) @ value
+    mixed: Tensor = (query @ key.T * query.shape[1] ** -0.5).softmax(dim=1) @ value
+    return mixed
 
 
 def _flash() -> Measurement:
@@ -332,14 +334,14 @@ def rounded(weight: Tensor, *, bits: int, over: tuple[int, ...]) -> Tensor:
     """
     most = 2 ** (bits - 1) - 1
     scale = (weight.abs().amax(dim=over, keepdim=True) / most).clamp(min=1e-12)
-    return (weight / scale).round() * scale
+    whole: Tensor = (weight / scale).round() * scale
+    return whole
 
 
 def quantised(loaded: models.LoadedModel, *, bits: int, by_channel: bool = True) -> models.LoadedModel:
     """Copy a model with the weights of all linear layers rounded, one scale for each output channel or matrix."""
-    runner = loaded.runner
-    copied = models.of(getattr(runner, "whole", loaded.network), tokenizer=loaded.tokenizer)
-    linear = [each for each in getattr(copied.runner, "whole", copied.network).modules() if _is_linear(each)]
+    copied = models.of(_whole(loaded), tokenizer=loaded.tokenizer)
+    linear = [each for each in _whole(copied).modules() if _is_linear(each)]
     if not linear:
         raise UnanswerableError(
             f"{loaded.card.id} has no linear layers that can be rounded.", f"{loaded.card.id} 没有可以量化的线性层。"
@@ -347,8 +349,14 @@ def quantised(loaded: models.LoadedModel, *, bits: int, by_channel: bool = True)
     for module in linear:
         inputs = 1 if isinstance(module, nn.Linear) else 0  # transformers' Conv1D keeps [in, out]
         over = (inputs,) if by_channel else (0, 1)
-        module.weight = nn.Parameter(rounded(module.weight.detach(), bits=bits, over=over), requires_grad=False)
+        weight = rounded(module.get_parameter("weight").detach(), bits=bits, over=over)
+        module.weight = nn.Parameter(weight, requires_grad=False)
     return copied
+
+
+def _whole(loaded: models.LoadedModel) -> nn.Module:
+    """Return the network with its language head, where it has one."""
+    return loaded.runner.whole if isinstance(loaded.runner, OwnRunner) else loaded.network
 
 
 def _is_linear(module: nn.Module) -> bool:

@@ -66,7 +66,7 @@ def test_150_turning_on_is_turning_by_the_other_base():
 
 
 def test_150_holds_where_a_model_reads_near_tokens_alone(shipped):
-    """With a window of 32 no distance is beyond the trained ones, and the base that it has is good anywhere."""
+    """Within a window of 32 no distance is beyond the trained ones, and its own base is good anywhere."""
     with imposing(lambda tokens: WindowMask(tokens, 32)):
         assert asked(150, Subject(shipped("mini-gpt"), TEXT))[0]
 

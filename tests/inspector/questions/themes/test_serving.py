@@ -45,7 +45,7 @@ def changed(loaded: LoadedModel, change: Callable[[nn.Module], object]) -> Subje
 
 
 def asked(number: int, subject: Subject) -> tuple[bool, ...]:
-    """Which parts of a question hold, of a subject with nothing cached."""
+    """Tell which parts of a question hold, of a subject with nothing cached."""
     question = BY_NUMBER[number]
     numbers = question.measure(subject).numbers
     return tuple(part.holds(numbers) for part in question.parts)
