@@ -44,7 +44,7 @@ def products(given: Given) -> Array:
 
 def by_root(scores: Array, given: Given) -> Array:
     """Return the scores over sqrt(E)."""
-    return scores / np.sqrt(given.query.shape[-1])
+    return np.asarray(scores / np.sqrt(given.query.shape[-1]))
 
 
 def softmax(scores: Array, given: Given | None = None, axis: int | tuple[int, ...] | None = -1) -> Array:

@@ -59,8 +59,8 @@ def _mixed(x: Tensor, *, window: int | None) -> Tensor:
     places = torch.arange(LENGTH)
     hidden = None if window is None else (places[:, None] - places).abs() > window // 2
     scores = query @ key.T / math.sqrt(WIDTH)
-    weights = (scores if hidden is None else scores.masked_fill(hidden, -torch.inf)).softmax(-1)
-    return weights @ x
+    mixed: Tensor = (scores if hidden is None else scores.masked_fill(hidden, -torch.inf)).softmax(-1) @ x
+    return mixed
 
 
 def _windows(subject: Subject) -> Measurement:
@@ -102,7 +102,7 @@ def _lost(subject: Subject) -> Measurement:
     x = torch.randn(16, WIDTH, generator=generator, dtype=torch.float64)
     same = _normed(3 * x + 5)
     kept = _normed(x)
-    jacobian = torch.autograd.functional.jacobian(_normed, x[0])
+    jacobian = torch.func.jacrev(_normed)(x[0])
     rank = int(torch.linalg.matrix_rank(jacobian, rtol=1e-9))
     mean, deviation = x.mean(-1, keepdim=True), x.std(-1, keepdim=True, correction=0)
     again = kept * deviation + mean
@@ -249,11 +249,11 @@ def _chunks(subject: Subject) -> Measurement:
         for end in [*range(size, ids.shape[1], size), ids.shape[1]]:
             last[way] = ask(begun[:, :end])
             calls[way] += 1
-    size = float(last["whole"].abs().max())
+    largest = float(last["whole"].abs().max())
     return Measurement(
         {
-            "chunks": float((last["chunks"] - last["whole"]).abs().max()) / size,
-            "steps": float((last["steps"] - last["whole"]).abs().max()) / size,
+            "chunks": float((last["chunks"] - last["whole"]).abs().max()) / largest,
+            "steps": float((last["steps"] - last["whole"]).abs().max()) / largest,
             "passes_chunks": float(calls["chunks"]),
             "passes_steps": float(calls["steps"]),
             "tokens": float(ids.shape[1]),

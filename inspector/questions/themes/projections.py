@@ -268,7 +268,7 @@ def _roles(subject: Subject) -> Measurement:
             weight = None if matrix is None else matrix.weight(network).double().cpu()  # [D, heads E]
             if weight is None or weight.shape[1] != heads * size:
                 break
-            by_head.append(weight.unflatten(1, (heads, size)).movedim(1, 0))  # [heads, D, E]
+            by_head.append(weight.reshape(len(weight), heads, size).movedim(1, 0))  # [heads, D, E]
         if len(by_head) < 3:
             continue
         for head in range(sizes[0][0]):

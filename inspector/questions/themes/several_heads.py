@@ -327,7 +327,7 @@ def _run_products(heads: int) -> int:
         attention = MultiHeadAttention(_D, heads, bias=False)
     with torch.inference_mode(), FlopCounterMode(display=False) as counted:
         attention(torch.zeros(1, _N, _D))
-    return counted.get_total_flops()
+    return int(counted.get_total_flops())
 
 
 def _same_cost(subject: Subject) -> Measurement:
