@@ -69,6 +69,7 @@ VIEWS = {
     "generate": View("generate?model=translator&text=The+cat+is+sleeping+on+the+bed.", (1440, 1300), "dark"),
     "time": View("time?section=RNN%2C+LSTM%2C+GRU", (1440, 1250)),
     "questions": View("questions?q=16", README, ready="Questions", prepare=_show_verdict),
+    "practice": View("practice?task=3", README, ready="To write"),
     "tokens": View("tokens?section=How+pieces+are+learned", (1440, 1250)),
     "batch": View("batch", (1440, 1000)),
     "lab": View("lab", (1440, 2000), ready="Lab", prepare=_train),

@@ -85,8 +85,8 @@ def plain(value: Any, arrays: list[bytes], depth: int = 0) -> dict[str, Any]:
         pairs = [[plain(key, arrays, depth + 1), plain(part, arrays, depth + 1)] for key, part in value.items()]
         return {"dict": pairs}
     if callable(getattr(value, "__iter__", None)) and not hasattr(value, "shape"):
-        raise UnplainError(f"is a {type(value).__name__}: make it a list or an array")
-    raise UnplainError(f"is a {type(value).__name__}")
+        raise UnplainError(f"is of the type {type(value).__name__}: make it a list or an array")
+    raise UnplainError(f"is of the type {type(value).__name__}")
 
 
 def as_array(value: Any) -> Any:
@@ -228,7 +228,9 @@ class Practice:
         except UnplainError as error:
             return {"unplain": str(error)}, []
         except Exception as error:  # a class of the reader's own
-            return {"unplain": f"is a {type(result).__name__} that cannot be read ({type(error).__name__})"}, []
+            return {
+                "unplain": f"is of the type {type(result).__name__} and cannot be read ({type(error).__name__})"
+            }, []
         written = [at for at, (new, old) in enumerate(zip(arguments, before, strict=True)) if not unchanged(new, old)]
         return {"result": made, "written": written}, arrays
 

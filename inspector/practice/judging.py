@@ -30,9 +30,9 @@ _FAILED = object()  # in place of a result, where a mistake's computation raises
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of a file. mistakes: those of which the result has one; at: the number of the input that differs.
+    """A file judged. mistakes: those of which the result has one; said: sentences, the verdict first.
 
-    said: sentences, the verdict first. printed: what the file printed.
+    printed: the beginning of what the file printed.
     """
 
     right: bool
@@ -110,7 +110,7 @@ def _cause(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome], wrong
     if any(part in raised[0].said for part in ("concatenation axis", "must match except in dimension")):
         return words.WRONG_JOIN
     squares = [at for at, case in enumerate(cases) if case.square]
-    if squares and len(raised) == len(wrong) and not set(squares) & set(wrong):
+    if squares and len(raised) == len(wrong) == len(cases) - len(squares) and not set(squares) & set(wrong):
         return words.ONLY_SQUARE
     return None
 

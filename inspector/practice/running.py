@@ -45,7 +45,7 @@ _START = 180  # seconds for Python, numpy and torch to start, on a busy machine
 
 @dataclass(frozen=True)
 class Limits:
-    """What a reader's file may take. seconds: from its first line to its last result; memory, printed: bytes."""
+    """Bounds of a run. seconds: from its first line to its last result; memory, printed: bytes."""
 
     seconds: float = 20
     memory: int = 3 * 2**30
@@ -54,7 +54,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Returned:
-    """What the function returned. agrees: False where a second call on the same arguments gave something else.
+    """A result. agrees: False where a second call on the same arguments gave something else.
 
     written: the places of arguments that the function changed.
     """
@@ -87,7 +87,7 @@ Outcome = Returned | Raised | Unreadable
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run left. outcomes: of the first cases, as far as it came.
+    """A run that is over. outcomes: of the first cases, as far as it came.
 
     stopped: a sentence where the file was ended or ended itself; loading: an exception while the file was read;
     missing: the functions of a file that lacks the one that is due, else None. printed: the beginning of what it
@@ -192,7 +192,7 @@ def written(argument: Any) -> dict[str, Any]:
 
 @dataclass
 class _Heard:
-    """What came through the channel so far."""
+    """Everything that came through the channel so far."""
 
     outcomes: list[Outcome] = field(default_factory=list)
     ready_at: float | None = None

@@ -242,7 +242,7 @@ MASKS = (
         tuple(way(scale=lambda s, g, f=f: by_root(_fill(s, sees(s.shape), f), g), mask=same) for f in (-1, -10)),
     ),
     Mistake(
-        "the mask is laid on the values or keys, not on the scores",
+        "the mask is laid on queries, keys or values, not on the scores",
         (
             way(
                 mask=same,

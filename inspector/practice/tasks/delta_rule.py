@@ -16,7 +16,7 @@ from inspector.questions.record.both import Both
 
 @dataclass(frozen=True)
 class Step:
-    """What a step has: q, k [E], v [F], beta, its number, the state before it [F, E], and all of the sequence."""
+    """One step: q, k [E], v [F], beta, its number, the state before it [F, E], and all of the sequence."""
 
     q: Array
     k: Array
@@ -290,10 +290,6 @@ MISTAKES = (
     Mistake(
         "what is erased stands under the value of the token before",
         (way(predicted=lambda s: s.value[s.at - 1] if s.at else 0 * s.v),),
-    ),
-    Mistake(
-        "what is erased is computed from the state at the beginning: S stays 0 there",
-        (way(predicted=lambda s: s.state @ s.k * (s.at == 0)),),
     ),
     Mistake("the erased part is taken away a second time", (way(error=lambda s, old: s.v - 2 * old),)),
     Mistake(

@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Given:
-    """What attention is computed of; heads: how many there are, where each is a part of the width."""
+    """Query, key and value of attention; heads: how many there are, where each is a part of the width."""
 
     query: Array
     key: Array

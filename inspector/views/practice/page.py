@@ -125,11 +125,13 @@ def _value(name: str, value: Any, words: ModuleType) -> None:
     if not isinstance(value, np.ndarray):
         st.markdown(f"`{name} = {shown(value)}`")
         return
-    for place, matrix in _matrices(value):
-        st.markdown(f"`{words.part(name, place)}`")
-        frame = pd.DataFrame([[_cell(cell) for cell in row] for row in matrix])
-        frame.columns = frame.columns.map(str)
-        st.table(frame)
+    with st.container(horizontal=True, gap="medium"):
+        for place, matrix in _matrices(value):
+            with st.container(width="content", gap="xsmall"):
+                st.markdown(f"`{words.part(name, place)}`")
+                frame = pd.DataFrame([[_cell(cell) for cell in row] for row in matrix])
+                frame.columns = frame.columns.map(str)
+                st.table(frame, width="content")
 
 
 def _matrices(array: Any) -> Iterator[tuple[str, Any]]:

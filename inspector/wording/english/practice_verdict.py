@@ -1,4 +1,4 @@
-"""What the command `python -m inspector.practice` says about a reader's file."""
+"""Sentences of `python -m inspector.practice` about a reader's file."""
 
 from __future__ import annotations
 
