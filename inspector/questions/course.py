@@ -154,7 +154,7 @@ STEPS: Mapping[int, Step] = {
     108: Step(3, (85,)),
     111: Step(2),
     113: Step(2, (104,), "unseen_random"),
-    # Asked beside
+    # Also asked
     156: Step(2, (10,), "dilated", 1, 1_000),
     157: Step(2, (51,), "spread", 1, 100),
     158: Step(1, (1,), "to_love"),

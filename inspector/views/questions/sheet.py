@@ -45,7 +45,7 @@ def show(
         return
     if st.button(
         own.PREPARE,
-        icon=":material/print:",
+        icon=":material/download:",
         help=own.PREPARE_HINT,
         type="tertiary",
         key=f"prepare sheet {language}",
