@@ -293,6 +293,8 @@ def _begun(folder: Place, manifest: Manifest, *, allow_mixed: bool) -> _Fold:
     for name in sorted(storage.whole(kept, last=_FOLD), reverse=True):
         try:
             fold = _kept(kept / name, manifest)
+        except storage.StorageError:
+            raise
         except (ValueError, TypeError, KeyError):  # damaged, or of another plan: what it held is added up again
             continue
         if (allow_mixed or not fold.mixed) and fold.chain == _chain(folder, manifest, fold.next):
