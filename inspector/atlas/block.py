@@ -196,7 +196,7 @@ def _files(
         tables[NUMBERS] = of_all if manifest.keep == "all" else of_all.take(kept)
     if counter is not None:
         tables[RELATIONS] = counter.table()
-    return {name: parquet_bytes(table) for name, table in tables.items()}
+    return {name: parquet_bytes(table, split=name == NUMBERS) for name, table in tables.items()}
 
 
 def _counted(texts: Mapping[int, Text], inputs: Mapping[int, ModelInputs]) -> dict[str, int]:

@@ -31,10 +31,10 @@ def read(path: Place) -> Iterator[Text]:
     return (text for _, text in read_from(path))
 
 
-def read_from(path: Place, *, offset: int = 0, before: int = 0) -> Iterator[tuple[Line, Text]]:
-    """Yield sentences with the line that each begins with; offset and before as `lines.read_lines` has them."""
+def read_from(path: Place, *, offset: int = 0, before: int = 0, stop: int | None = None) -> Iterator[tuple[Line, Text]]:
+    """Yield sentences with the line that each begins with; offset, before and stop as `lines.read_lines` has them."""
     sentence, first = _Sentence(path), None
-    for line in read_lines(path, offset=offset, before=before):
+    for line in read_lines(path, offset=offset, before=before, stop=stop):
         first = first or line
         if not line.characters:
             yield from ((first, text) for text in sentence.finished())

@@ -112,12 +112,17 @@ def read_placed(corpus: Corpus, *, column: str = "text", budget: Budget | None =
         raise ValueError("the corpus has no text; give at least one")
 
 
-def read_on(paths: Sequence[Place], start: Start, *, column: str) -> Iterator[Text]:
-    """Yield the texts of files from a place on, as `read` yields them all."""
-    for number, path in enumerate(paths[start.file :], start=start.file):
+def read_on(paths: Sequence[Place], start: Start, *, column: str, stop: Start | None = None) -> Iterator[Text]:
+    """Yield the texts of files from a place on, as `read` yields them all.
+
+    stop: the place of the first text that is not asked for; a table may yield it nevertheless.
+    """
+    last = len(paths) if stop is None else stop.file + (stop.offset > 0)
+    for number, path in enumerate(paths[start.file : last], start=start.file):
         check_file(path)
         begin = start if number == start.file else Start(number)
-        for where, _, text in _READERS[path.suffix.lower()](path, column, None, begin):
+        end = stop.offset if stop is not None and number == stop.file else None
+        for where, _, text in _READERS[path.suffix.lower()](path, column, None, begin, end):
             if text.text.strip():
                 _check(text, where)
                 yield text
@@ -138,7 +143,7 @@ def _texts(corpus: Iterable[os.PathLike[str] | str | Text], column: str, budget:
         if isinstance(item, os.PathLike):
             path = storage.place(item)
             check_file(path)
-            yield from _READERS[path.suffix.lower()](path, column, budget, Start(number))
+            yield from _READERS[path.suffix.lower()](path, column, budget, Start(number), None)
         elif isinstance(item, str | Text):
             yield _Placed(f"text {number + 1:,}", Start(number), Text(item) if isinstance(item, str) else item)
         else:
@@ -170,13 +175,13 @@ def _check(text: Text, where: str) -> None:
             raise ValueError(f"{where}: character {error.start:,} is half a surrogate pair; remove it") from error
 
 
-def _lines(path: Place, column: str, budget: Budget | None, start: Start) -> Iterator[_Placed]:
-    for number, offset, line in read_lines(path, offset=start.offset, before=start.line):
+def _lines(path: Place, column: str, budget: Budget | None, start: Start, stop: int | None) -> Iterator[_Placed]:
+    for number, offset, line in read_lines(path, offset=start.offset, before=start.line, stop=stop):
         yield _Placed(_place(path, number), Start(start.file, offset, number - 1), Text(line.strip()))
 
 
-def _pairs(path: Place, column: str, budget: Budget | None, start: Start) -> Iterator[_Placed]:
-    for number, offset, line in read_lines(path, offset=start.offset, before=start.line):
+def _pairs(path: Place, column: str, budget: Budget | None, start: Start, stop: int | None) -> Iterator[_Placed]:
+    for number, offset, line in read_lines(path, offset=start.offset, before=start.line, stop=stop):
         if not line.strip():
             continue
         text, _, rest = line.partition("\t")
@@ -186,8 +191,8 @@ def _pairs(path: Place, column: str, budget: Budget | None, start: Start) -> Ite
         yield _Placed(_place(path, number), Start(start.file, offset, number - 1), Text(text.strip(), target))
 
 
-def _objects(path: Place, column: str, budget: Budget | None, start: Start) -> Iterator[_Placed]:
-    for number, offset, line in read_lines(path, offset=start.offset, before=start.line):
+def _objects(path: Place, column: str, budget: Budget | None, start: Start, stop: int | None) -> Iterator[_Placed]:
+    for number, offset, line in read_lines(path, offset=start.offset, before=start.line, stop=stop):
         if not line.strip():
             continue
         where = _place(path, number)
@@ -205,7 +210,7 @@ def _objects(path: Place, column: str, budget: Budget | None, start: Start) -> I
         yield _Placed(where, Start(start.file, offset, number - 1), Text(text or "", target))
 
 
-def _rows(path: Place, column: str, budget: Budget | None, start: Start) -> Iterator[_Placed]:
+def _rows(path: Place, column: str, budget: Budget | None, start: Start, stop: int | None) -> Iterator[_Placed]:
     """Yield a table's texts. Values that repeat stay a dictionary, so a small file cannot unpack to a huge batch."""
     most = MOST_COLUMN_BYTES
     if budget is not None:
@@ -285,8 +290,8 @@ def _string(value: pa.Scalar | None, where: str) -> str | None:
         raise ValueError(f"{where}: byte {error.start:,} of the text is no UTF-8; save it as UTF-8") from error
 
 
-def _sentences(path: Place, column: str, budget: Budget | None, start: Start) -> Iterator[_Placed]:
-    for line, text in conllu.read_from(path, offset=start.offset, before=start.line):
+def _sentences(path: Place, column: str, budget: Budget | None, start: Start, stop: int | None) -> Iterator[_Placed]:
+    for line, text in conllu.read_from(path, offset=start.offset, before=start.line, stop=stop):
         yield _Placed(_place(path, line.number), Start(start.file, line.offset, line.number - 1), text)
 
 
@@ -299,7 +304,7 @@ def _missing(where: str, column: str, names: Sequence[str]) -> ValueError:
     return ValueError(f"{where} has no column {column} (there are: {there}); name the one with the text")
 
 
-_READERS: dict[str, Callable[[Place, str, Budget | None, Start], Iterator[_Placed]]] = {
+_READERS: dict[str, Callable[[Place, str, Budget | None, Start, int | None], Iterator[_Placed]]] = {
     ".txt": _lines,
     ".text": _lines,
     ".tsv": _pairs,

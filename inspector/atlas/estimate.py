@@ -11,15 +11,14 @@ from time import perf_counter
 from inspector.atlas import statistics
 from inspector.atlas.building import build
 from inspector.atlas.manifest import Manifest
-from inspector.atlas.measures import BINS
 from inspector.atlas.texts import Text
 from models import LoadedModel
 
 TRIED = 24  # texts that are measured, spread over the corpus
 
 
-_NUMBER = 5.3  # bytes of a text's number in texts.parquet, which zstd makes no smaller (benchmark `atlas_storage`)
-_BIN = 0.7  # bytes of a histogram's bin in statistics.parquet
+_NUMBER = 2.9  # bytes of a number of a text (tests/benchmarks/atlas_storage.py)
+_OF_A_BLOCK = 74  # bytes of a head's measure in all files of a block but that of its texts
 
 
 @dataclass(frozen=True)
@@ -55,4 +54,4 @@ def kept_bytes(manifest: Manifest, *, keep: str | None = None) -> int:
     heads, measures = len(manifest.heads), len(manifest.measures)
     texts = {"none": 0, "sample": min(manifest.texts, statistics.CANDIDATES), "all": manifest.texts}
     of_texts = texts[keep or manifest.keep] * heads * measures * _NUMBER
-    return round(of_texts + len(manifest.blocks) * heads * measures * BINS * _BIN)
+    return round(of_texts + len(manifest.blocks) * heads * measures * _OF_A_BLOCK)

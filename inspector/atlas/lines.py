@@ -20,16 +20,17 @@ class Line(NamedTuple):
     characters: str
 
 
-def read_lines(path: Place, *, offset: int = 0, before: int = 0) -> Iterator[Line]:
+def read_lines(path: Place, *, offset: int = 0, before: int = 0, stop: int | None = None) -> Iterator[Line]:
     """Yield each line's number, its first byte, and its characters without the end of the line (LF or CRLF).
 
-    offset, before: the byte to begin at, and how many lines come before it. A byte order mark is left out. Raises
+    offset, before: the byte to begin at, and how many lines come before it; stop: the byte that the first line which is
+    not asked for begins at. A byte order mark is left out. Raises
     ValueError, with the file and the line, for more than MOST_LINE_BYTES (no more are read), for bytes that are no
     UTF-8, and where the file cannot be read.
     """
     try:
-        with storage.open_file(path, offset=offset) as file:
-            yield from _decoded(path, file, offset, before)
+        with storage.open_file(path, offset=offset, stop=stop) as file:
+            yield from _decoded(path, file, offset, before, stop)
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -45,7 +46,7 @@ def check_length(text: str, where: str) -> None:
         raise ValueError(f"{where} has {len(text):,} characters, and a text at most {MOST_CHARACTERS:,}; cut it")
 
 
-def _decoded(path: Place, file: BinaryIO, offset: int, before: int) -> Iterator[Line]:
+def _decoded(path: Place, file: BinaryIO, offset: int, before: int, stop: int | None) -> Iterator[Line]:
     for number, line in enumerate(iter(lambda: file.readline(MOST_LINE_BYTES + 1), b""), start=before + 1):
         if len(line) > MOST_LINE_BYTES:
             raise ValueError(f"{path}, line {number} has more than {MOST_LINE_BYTES:,} bytes; cut it")
@@ -61,3 +62,5 @@ def _decoded(path: Place, file: BinaryIO, offset: int, before: int) -> Iterator[
             characters = characters.removeprefix("\ufeff")
         yield Line(number, offset, characters.removesuffix("\n").removesuffix("\r"))
         offset += len(line)
+        if stop is not None and offset >= stop:
+            return

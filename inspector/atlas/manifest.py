@@ -28,7 +28,7 @@ FORMAT = 2
 FIRST_FORMAT = 1
 """The format of version 0.1: read, and never built on. Its blocks have equal numbers of texts, each with a copy."""
 KEEP = ("none", "sample", "all")
-"""What is kept of the numbers of single texts: nothing, those of a thousand texts at most, or those of all."""
+"""Choices of the numbers of single texts that are kept: none, those of a thousand texts at most, or those of all."""
 NAME = "manifest.json"
 MOST_BYTES = 64 * 2**20  # of a manifest that is read: a hash for each block of 500 million texts
 _LIBRARIES = ("torch", "transformers", "numpy", "pyarrow")
@@ -87,7 +87,7 @@ class Manifest:
         return hashlib.sha256(_json(planned).encode()).hexdigest()
 
     def count(self, block: int) -> int:
-        """How many texts a block has."""
+        """Number of a block's texts."""
         after = self.firsts[block + 1] if block + 1 < len(self.firsts) else self.texts
         return after - self.firsts[block]
 

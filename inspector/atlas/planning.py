@@ -304,7 +304,7 @@ def corpus_hash(texts: Iterable[Text]) -> str:
 
 
 def content(text: Text) -> bytes:
-    """What is hashed of a text: its words, its target and its tree."""
+    """The bytes of a text that are hashed: its words, its target and its tree."""
     return repr(text).encode("utf-8", "surrogatepass")
 
 

@@ -21,6 +21,7 @@ from inspector.atlas.storage import Place
 from inspector.atlas.texts import Text
 
 NAME = "sources.json"
+TABLE = ".parquet"
 _MOST_BYTES = 64 * 2**20  # of such a file: the beginnings of some two million blocks
 _FEW = 2**15  # texts that are passed over in a table rather than its row group read again from its beginning
 
@@ -130,17 +131,18 @@ _open = _Open()
 def read_block(sources: Sources, block: int, *, first: int, count: int) -> list[Text]:
     """Read a block's texts: `count` from the number `first` on.
 
-    A thread that has read the block before reads on, so a row group of many blocks is read once.
+    Of lines the block's own bytes are read. Of a table a thread that has read a block before reads on, so a row group
+    of many blocks is read once.
     """
-    reader, start = _open.reader, sources.starts[block]
-    skipped = 0 if reader is None else first - reader.next
-    few = _FEW if sources.paths[start.file].suffix.lower() == ".parquet" else 0
-    if reader is None or reader.sources is not sources or not 0 <= skipped <= few:
+    start, stop = sources.starts[block], (*sources.starts[block + 1 : block + 2], None)[0]
+    if sources.paths[start.file].suffix.lower() != TABLE:
+        return list(islice(corpora.read_on(sources.paths, start, column=sources.column, stop=stop), count))
+    reader = _open.reader
+    if reader is None or reader.sources is not sources or not 0 <= first - reader.next <= _FEW:
         reader = _Reader(sources, corpora.read_on(sources.paths, start, column=sources.column), first)
-        skipped = 0
     _open.reader = None  # where the reading fails, it begins anew
+    skipped = first - reader.next
     texts = list(islice(reader.texts, skipped, skipped + count))
     reader.next = first + count
-    if block + 1 < len(sources.starts):
-        _open.reader = reader
+    _open.reader = None if stop is None else reader
     return texts

@@ -152,15 +152,15 @@ def _check_size(path: Place, size: int, most: int) -> None:
         raise ValueError(f"{path} has {size:,} bytes, and such a file at most {most:,}")
 
 
-def open_file(path: Place, *, offset: int = 0) -> BinaryIO:
-    """Open a file to read on from a byte, whatever its size."""
-    file = path.open("rb") if isinstance(path, Path) else _Stream(path).buffered()
+def open_file(path: Place, *, offset: int = 0, stop: int | None = None) -> BinaryIO:
+    """Open a file to read on from a byte, whatever its size; of an object nothing from the byte `stop` on is asked."""
+    file = path.open("rb") if isinstance(path, Path) else _Stream(path, stop).buffered()
     file.seek(offset)
     return file
 
 
 def open_table(path: Place) -> str | pa.NativeFile:
-    """What pyarrow.parquet reads a file from: its path, or the open object."""
+    """Give pyarrow.parquet a file to read: its path, or the open object."""
     if isinstance(path, Path):
         return str(path)
     try:
@@ -172,10 +172,10 @@ def open_table(path: Place) -> str | pa.NativeFile:
 
 
 class _Stream(io.RawIOBase):
-    """An object as a file of Python; a call that fails names the object."""
+    """An object as a file of Python, up to the byte `stop`; a call that fails names the object."""
 
-    def __init__(self, path: ObjectPath) -> None:
-        self._path = path
+    def __init__(self, path: ObjectPath, stop: int | None) -> None:
+        self._path, self._stop = path, stop
         try:
             self._file = filesystem(path).open_input_file(path.key)
         except OSError as error:
@@ -198,8 +198,9 @@ class _Stream(io.RawIOBase):
         return int(self._file.tell())
 
     def readinto(self, buffer: Any) -> int:
+        room = memoryview(buffer) if self._stop is None else memoryview(buffer)[: max(0, self._stop - self.tell())]
         try:
-            return int(self._file.readinto(buffer))
+            return int(self._file.readinto(room)) if room.nbytes else 0
         except OSError as error:
             raise _failed(self._path, "cannot be read", error) from error
 

@@ -14,10 +14,17 @@ from inspector.atlas.storage import Place
 MOST_BYTES = 2 * 2**30  # of one file
 
 
-def parquet_bytes(table: pa.Table) -> bytes:
-    """Write a table to Parquet in memory."""
+def parquet_bytes(table: pa.Table, *, split: bool = False) -> bytes:
+    """Write a table to Parquet in memory.
+
+    split: write the bytes of the float lists apart, the first of all, then the second of all: 0.6 of the size, for
+    numbers that do not repeat.
+    """
+    lists = [f"{field.name}.list.element" for field in table.schema if pa.types.is_fixed_size_list(field.type)]
+    others = [field.name for field in table.schema if not pa.types.is_fixed_size_list(field.type)]
+    options = {"use_dictionary": others, "use_byte_stream_split": lists} if split else {}
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd", write_statistics=False)
+    pq.write_table(table, sink, compression="zstd", write_statistics=False, **options)
     content: bytes = sink.getvalue().to_pybytes()
     return content
 

@@ -70,9 +70,9 @@ def plans(file: Path, model: str, folder: Path, *, count: int) -> float:
     corpus, out = folder / "corpus.txt", folder / "plan"
     corpus.write_text("\n".join(texts), encoding="utf-8")
     size, loaded = corpus.stat().st_size, models.load(model)
-    begun = time.perf_counter()
+    used = time.process_time()
     planned = planning.plan(loaded, corpus, folder=out, corpus="benchmark")
-    first = time.perf_counter() - begun
+    first = time.process_time() - used
     manifest._read.cache_clear()
     sources._read.cache_clear()
     begun, used = time.perf_counter(), time.process_time()
@@ -80,13 +80,13 @@ def plans(file: Path, model: str, folder: Path, *, count: int) -> float:
     left = merging.missing(out, planned)
     again, used = time.perf_counter() - begun, time.process_time() - used
     print(
-        f"plan: {count:,} texts, {size / 1e6:.1f} MB, {len(left)} blocks in {first:.2f} s "
+        f"plan: {count:,} texts, {size / 1e6:.1f} MB, {len(left)} blocks in {first:.2f} s of CPU "
         f"({first / count * 1e6:.1f} us a text); resume {again:.2f} s ({used:.2f} s of CPU) to the first block"
     )
     counts = [0]
     opened = storage.open_file
 
-    def counted(path: storage.Place, *, offset: int = 0) -> object:
+    def counted(path: storage.Place, *, offset: int = 0, stop: int | None = None) -> object:
         file = opened(path, offset=offset)
         readline = file.readline
 
@@ -148,16 +148,16 @@ def of_block(file: Path, model: str, folder: Path) -> dict[str, tuple[float, flo
 def merges(one: Path, out: Path, *, count: int) -> float:
     """Merge a block's files under `count` numbers, undisturbed and killed twice; returns seconds a block."""
     renumbered(one, out, count=count)
-    seconds, whole = merged(out)
-    print(f"merge of {count:,} blocks: {seconds:.1f} s, {seconds / count * 1000:.1f} ms a block")
+    seconds, used, whole = merged(out)
+    print(f"merge of {count:,} blocks: {seconds:.1f} s")
     for share in (0.55, 0.85):
         process = subprocess.Popen(command(out), env=environment(), stdout=subprocess.DEVNULL)
         reached = kill_after(process, out, blocks=int(count * share), seconds=seconds)
         kept = storage.names(out / merging.MERGING)
         print(f"  killed by SIGKILL {reached}; kept: the sums of {', '.join(kept) or 'no'} blocks")
-    again, resumed = merged(out)
+    again, _, resumed = merged(out)
     print(f"  resumed: {again:.1f} s; the same bytes as undisturbed: {resumed == whole}")
-    return seconds / count
+    return used / count
 
 
 def kill_after(process: subprocess.Popen[bytes], out: Path, *, blocks: int, seconds: float) -> str:
@@ -203,12 +203,13 @@ def environment() -> dict[str, str]:
     return {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
-def merged(out: Path) -> tuple[float, dict[str, str]]:
-    """Merge in a process of its own, print its memory, and return seconds and the hashes of the merged files."""
+def merged(out: Path) -> tuple[float, float, dict[str, str]]:
+    """Merge in a process of its own, print its memory; returns seconds, those of CPU, and the merged files' hashes."""
     done = subprocess.run(command(out), env=environment(), capture_output=True, text=True, check=True)
     print("  " + "\n  ".join(done.stdout.splitlines()[:-1]))
     hashes = {path.name: sha256(path.read_bytes()).hexdigest() for path in (out / merging.MERGED).iterdir()}
-    return float(done.stdout.split()[-1]), hashes
+    took, used = map(float, done.stdout.splitlines()[-1].split())
+    return took, used, hashes
 
 
 def merge_once(out: Path) -> None:
@@ -233,7 +234,7 @@ def merge_once(out: Path) -> None:
     print(f"{1000 * took / total:.1f} ms a block by the clock, {1000 * used / total:.1f} ms of CPU")
     print(f"checkpoints: {', '.join(f'{1000 * seconds:.0f} ms' for seconds in saved) or 'none'}")
     print(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
-    print(took)
+    print(took, used)
 
 
 def resident() -> float:

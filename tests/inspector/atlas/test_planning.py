@@ -67,6 +67,9 @@ def test_a_text_read_from_its_place_is_the_text_and_all_that_follow(tmp_path: Pa
         assert text == every[number]
         if number % 9 == 0:
             assert list(corpus.read_on(paths, start, column="text")) == every[number:]
+    if kind != ".parquet":
+        (first, _), (last, _) = list(corpus.read_placed(paths))[40:161:120]
+        assert list(corpus.read_on(paths, first, column="text", stop=last)) == every[40:160]
 
 
 def test_a_refusal_names_the_line_of_the_file_wherever_the_reading_began(tmp_path: Path) -> None:
@@ -128,7 +131,7 @@ def read_bytes(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Bytes of lines that are read of each file of a corpus."""
     counts: dict[str, int] = {}
 
-    def counted(path: Path, *, offset: int = 0) -> Any:
+    def counted(path: Path, *, offset: int = 0, stop: int | None = None) -> Any:
         file = Counted(path, counts)
         file.seek(offset)
         return file
@@ -214,7 +217,7 @@ def test_row_groups_of_many_blocks_are_read_once(untrained: models.LoadedModel, 
     begun: list[Start] = []
     read_on = corpus.read_on
 
-    def watched(paths: list[Path], start: Start, *, column: str) -> Iterator[Text]:
+    def watched(paths: list[storage.Place], start: Start, *, column: str) -> Iterator[Text]:
         begun.append(start)
         return read_on(paths, start, column=column)
 
