@@ -385,7 +385,7 @@ def _rows_of(folder: Place, manifest: Manifest, ids: Iterable[int], columns: Seq
 
 def _by_block(manifest: Manifest, ids: Iterable[int]) -> Iterator[tuple[int, list[int]]]:
     """Texts by the number of their block, both in order."""
-    return ((number, list(of_block)) for number, of_block in groupby(sorted(ids), key=manifest.block_of))
+    return ((number, list(of_block)) for number, of_block in groupby(sorted({*ids}), key=manifest.block_of))
 
 
 def _rows(folder: Place, manifest: Manifest, number: int, ids: Sequence[int], *, columns: Sequence[str]) -> pa.Table:
