@@ -150,25 +150,23 @@ def merges(one: Path, out: Path, *, count: int) -> float:
     renumbered(one, out, count=count)
     seconds, used, whole = merged(out)
     print(f"merge of {count:,} blocks: {seconds:.1f} s")
-    for share in (0.55, 0.85):
-        process = subprocess.Popen(command(out), env=environment(), stdout=subprocess.DEVNULL)
-        reached = kill_after(process, out, blocks=int(count * share), seconds=seconds)
-        kept = storage.names(out / merging.MERGING)
-        print(f"  killed by SIGKILL {reached}; kept: the sums of {', '.join(kept) or 'no'} blocks")
+    for wait in (0.0, seconds / 8):  # at once after the first sums were kept, and a while after it went on from them
+        print(f"  {killed(out, wait=wait)}; kept: the sums of {', '.join(storage.names(out / merging.MERGING))} blocks")
     again, _, resumed = merged(out)
     print(f"  resumed: {again:.1f} s; the same bytes as undisturbed: {resumed == whole}")
     return used / count
 
 
-def kill_after(process: subprocess.Popen[bytes], out: Path, *, blocks: int, seconds: float) -> str:
-    """Kill a merge once a checkpoint is there and a share of its time has gone."""
-    share, begun = blocks / len(manifest.read(out).blocks), time.monotonic()
-    while process.poll() is None and time.monotonic() - begun < share * seconds:
+def killed(out: Path, *, wait: float) -> str:
+    """Begin a merge, and kill it so many seconds after sums were kept."""
+    process, begun = subprocess.Popen(command(out), env=environment(), stdout=subprocess.DEVNULL), time.monotonic()
+    while process.poll() is None and not storage.whole(out / merging.MERGING, last="fold.json"):
         time.sleep(0.05)
-    if process.poll() is None:
-        process.kill()
+    time.sleep(wait)
+    ended = process.poll() is not None
+    process.kill()
     process.wait()
-    return f"after {time.monotonic() - begun:.1f} s"
+    return f"{'ended before it was' if ended else 'killed'} by SIGKILL after {time.monotonic() - begun:.1f} s"
 
 
 def renumbered(one: Path, out: Path, *, count: int) -> None:
