@@ -1,7 +1,8 @@
 """Builds, shows and merges atlases from the command line.
 
 python -m inspector.atlas build minilm sentences.txt --out my-atlas --workers 2
-python -m inspector.atlas build minilm treebank.conllu --out part --shard 3/64
+python -m inspector.atlas plan minilm treebank.conllu --out plan
+python -m inspector.atlas build minilm treebank.conllu --plan plan --out part-3 --shard 3/64
 python -m inspector.atlas merge part-1 part-2 --out my-atlas
 python -m inspector.atlas show my-atlas --measure previous
 """
@@ -12,16 +13,19 @@ import argparse
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from types import FrameType
 
 from tqdm import tqdm
 
 from inspector import atlas
-from inspector.atlas import measures, plain, planning
+from inspector.atlas import manifest as manifests
+from inspector.atlas import measures, plain, planning, storage
+from inspector.atlas.estimate import kept_bytes
+from inspector.atlas.manifest import Manifest
 from inspector.atlas.merging import gather
 from inspector.atlas.opened import Atlas
 from inspector.atlas.ray_cluster import RayExecutor, connect
+from inspector.atlas.storage import Place
 from inspector.plain import command, document
 
 
@@ -38,39 +42,70 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = command.Parser(prog="python -m inspector.atlas", description="Every head over a corpus.")
-    commands = parser.add_subparsers(required=True, metavar="build|show|merge")
+    commands = parser.add_subparsers(required=True, metavar="build|plan|show|merge")
     build = commands.add_parser("build", help="measure every head of a model on every text of a corpus")
-    build.add_argument("model", help="minilm, mini-bert, a folder, org/name of the hub")
-    build.add_argument("corpus", nargs="+", type=Path, help="files: text lines, .tsv, .conllu, .parquet, .jsonl")
-    build.add_argument(
-        "--out", required=True, type=Path, help="the atlas's folder; what is there is not measured again"
+    plan = commands.add_parser("plan", help="read the corpus and cut it into blocks, for shards that are built apart")
+    for each in (build, plan):
+        _add_plan(each)
+    plan.set_defaults(
+        run=_build, command="plan", workers=1, ray=None, shard=None, plan=None, allow_mixed=False, gpus=0.0
     )
+    build.add_argument("--plan", metavar="FOLDER", help="take over the plan of this folder, and do not read the corpus")
     build.add_argument("--workers", type=_positive, default=1, help="processes, one thread each (default 1)")
     build.add_argument(
         "--ray", metavar="ADDRESS", nargs="?", const="", help="run on a Ray cluster; here without ADDRESS"
     )
     build.add_argument("--gpus", type=float, default=0.0, help="GPUs of each Ray task (default 0)")
     build.add_argument("--shard", type=_shard, metavar="3/64", help="measure this part alone, and merge later")
-    build.add_argument("--name", default="", help="the corpus's name")
-    build.add_argument("--attribution", default="", help="whose texts they are, and their licence")
-    build.add_argument("--column", default="text", help="the column of Parquet or JSONL files with the text")
-    build.add_argument("--block-texts", type=_positive, default=planning.BLOCK_TEXTS, help="texts of a block")
-    build.add_argument("--no-resume", action="store_true", help="refuse a folder that holds an atlas already")
     build.add_argument("--allow-mixed", action="store_true", help="take blocks of other processors, equal to 1e-5")
-    build.set_defaults(run=_build)
+    build.set_defaults(run=_build, command="build")
     merge = commands.add_parser("merge", help="bring the blocks of shards together")
-    merge.add_argument("folders", nargs="+", type=Path)
-    merge.add_argument("--out", required=True, type=Path)
+    merge.add_argument("folders", nargs="+")
+    merge.add_argument("--out", required=True)
     merge.add_argument("--allow-mixed", action="store_true", help="take blocks of other processors, equal to 1e-5")
     merge.set_defaults(run=_merge)
     show = commands.add_parser("show", help="print what an atlas holds")
-    show.add_argument("folder", type=Path)
+    show.add_argument("folder")
     show.add_argument("--measure", default="previous", help="the measure by which heads are sorted")
     show.add_argument("--most", type=_positive, default=10, help="heads that are printed")
     show.set_defaults(run=_show)
-    for each in (build, merge, show):
+    for each in (build, plan, merge, show):
         command.add_json(each)
     return parser
+
+
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    """Add the options that a plan depends on."""
+    parser.add_argument("model", help="minilm, mini-bert, a folder, org/name of the hub")
+    parser.add_argument(
+        "corpus", nargs="+", help="files, s3://bucket/key too: text lines, .tsv, .conllu, .parquet, .jsonl"
+    )
+    parser.add_argument(
+        "--out", required=True, help="the atlas's folder, s3://bucket/folder too; what is there is not measured again"
+    )
+    parser.add_argument("--name", default="", help="the corpus's name")
+    parser.add_argument("--attribution", default="", help="whose texts they are, and their licence")
+    parser.add_argument("--column", default="text", help="the column of Parquet or JSONL files with the text")
+    parser.add_argument(
+        "--block-texts", type=_positive, default=planning.BLOCK_TEXTS, help="most texts of a block (default 512)"
+    )
+    parser.add_argument(
+        "--block-bytes", type=_positive, default=planning.BLOCK_BYTES, help="most bytes of a block's texts (131072)"
+    )
+    parser.add_argument(
+        "--keep", choices=manifests.KEEP, default="all", help="the numbers of single texts that are kept (default all)"
+    )
+    parser.add_argument("--copy", action="store_true", help="copy the texts into the folder when they are planned")
+    parser.add_argument(
+        "--retries", type=_whole, default=storage.RETRIES, help="calls of an object store made again (default 8)"
+    )
+    parser.add_argument("--no-resume", action="store_true", help="refuse a folder that holds an atlas already")
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!a} is no whole number")
+    return int(text)
 
 
 def _positive(text: str) -> int:
@@ -103,21 +138,31 @@ class _Stop:
 
 def _build(chosen: argparse.Namespace) -> int:
     stop = _Stop()
-    with tqdm(total=0, unit=" texts", disable=None) as bar:
+    plans_alone = chosen.command == "plan"
+
+    def place(name: str) -> Place:
+        return storage.place(name, retries=chosen.retries)
+
+    with tqdm(total=0, unit=" texts", disable=True if plans_alone else None) as bar:
 
         def tell(done: int, total: int) -> None:
             bar.total = total
             bar.update(done - bar.n)
 
-        options = {"out": chosen.out, "shard": chosen.shard, "allow_mixed": chosen.allow_mixed, "on_progress": tell}
+        out, corpus = place(chosen.out), [place(name) for name in chosen.corpus]
+        options = {"out": out, "shard": chosen.shard, "allow_mixed": chosen.allow_mixed, "on_progress": tell}
         options |= {"resume": not chosen.no_resume, "name": chosen.name, "attribution": chosen.attribution}
-        options |= {"block_texts": chosen.block_texts, "column": chosen.column, "stop": lambda: stop.asked}
+        options |= {"block_texts": chosen.block_texts, "block_bytes": chosen.block_bytes, "column": chosen.column}
+        options |= {"keep": chosen.keep, "copy": chosen.copy, "planned": chosen.plan, "on_planned": _say_size}
+        options |= {"stop": lambda: stop.asked or plans_alone}
         if chosen.ray is None:
-            made = atlas.build(chosen.model, chosen.corpus, workers=chosen.workers, **options)
+            made = atlas.build(chosen.model, corpus, workers=chosen.workers, **options)
         else:
             cores = chosen.workers if chosen.workers > 1 else None
             with connect(chosen.ray or None, workers=cores), RayExecutor(gpus=chosen.gpus) as executor:
-                made = atlas.build(chosen.model, chosen.corpus, executor=executor, **options)
+                made = atlas.build(chosen.model, corpus, executor=executor, **options)
+    if made is None and plans_alone:
+        return _tell_plan(manifests.read(out), chosen)
     if made is None:
         left = f"{chosen.out} has blocks left: build again, or merge it with the other shards."
         if chosen.json:
@@ -126,6 +171,23 @@ def _build(chosen: argparse.Namespace) -> int:
             print(left)
         return 2 if chosen.shard is None else 0
     _tell(made, chosen)
+    return 0
+
+
+def _say_size(manifest: Manifest) -> None:
+    """Say what will be kept, before the first block is measured."""
+    size = kept_bytes(manifest)
+    others = [f"--keep {keep} {kept_bytes(manifest, keep=keep) / 1e9:,.2f} GB" for keep in manifests.KEEP]
+    counted = f"{manifest.texts:,} texts in {len(manifest.blocks):,} blocks, {len(manifest.heads):,} heads"
+    print(f"{counted}: the atlas takes about {size / 1e9:,.2f} GB ({', '.join(others)}).", file=sys.stderr)
+
+
+def _tell_plan(manifest: Manifest, chosen: argparse.Namespace) -> int:
+    said = f"{chosen.out} holds the plan: build it, or shards of it with --plan {chosen.out}."
+    if chosen.json:
+        command.show(document("atlas_build", finished=False, message=said))
+    else:
+        print(said)
     return 0
 
 

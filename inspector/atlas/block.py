@@ -1,18 +1,17 @@
 """One block of an atlas: its texts measured, written to a folder that is whole or not there.
 
-OUT/blocks/000003/ holds texts.parquet (a row per text), statistics, examples and pairs, relations with a treebank, and
-block.json, which names the plan, the processor and SHA-256 of each file. The folder is written beside and renamed.
+OUT/blocks/000003/ holds texts.parquet (a row per text that is kept), statistics, examples and pairs, relations with a
+treebank, and block.json, which names the plan, the processor and SHA-256 of each file. On a disk the folder is written
+beside and renamed; in an object store block.json comes last, so a block is there when its block.json is.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from pathlib import Path
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,21 +21,21 @@ from numpy.typing import NDArray
 from torch import nn
 
 from inspector.atlas import manifest as manifests
-from inspector.atlas import measuring, planning, statistics
-from inspector.atlas.beside import beside
+from inspector.atlas import measuring, planning, statistics, storage
 from inspector.atlas.manifest import Manifest
 from inspector.atlas.measures import NAMES
 from inspector.atlas.measuring import Grams
 from inspector.atlas.relations import RelationCounter, place
 from inspector.atlas.statistics import Statistics
+from inspector.atlas.storage import Place
 from inspector.atlas.tables import parquet_bytes
 from inspector.atlas.texts import Text
 from inspector.probe.inputs import ModelInputs, tokenize_inputs
 from models import LoadedModel, load
-from models.files import write_bytes, write_text
 from models.output_projection import find
 
 BLOCKS = "blocks"
+HEADS = "heads"
 ABOUT = "block.json"
 NUMBERS, STATISTICS, EXAMPLES, PAIRS, RELATIONS = (
     *("texts.parquet", "statistics.parquet", "examples.parquet", "pairs.parquet"),
@@ -52,7 +51,7 @@ class MeasureBlock:
     libraries, that the plan does not name.
     """
 
-    folder: Path
+    folder: Place
     model: str | LoadedModel
     allow_mixed: bool = False
 
@@ -63,14 +62,14 @@ class MeasureBlock:
         loaded, grams = _model(self.model)
         check(manifest, loaded, allow_mixed=self.allow_mixed)
         folder = path(self.folder, number)
-        texts = planning.read_texts(self.folder, number, expected=manifest.blocks[number])
-        if not folder.is_dir():
-            files = _measured(manifest, loaded, grams, texts)
-            _write(folder, files, about=_about(manifest, loaded, number))
+        texts = planning.read_texts(self.folder, manifest, number)
+        if not (folder / ABOUT).is_file():
+            files, counted = _measured(manifest, loaded, grams, texts)
+            _write(folder, files, about=_about(manifest, loaded, number, counted))
         return len(texts)
 
 
-def path(folder: Path, number: int) -> Path:
+def path(folder: Place, number: int) -> Place:
     """The folder of a block."""
     return folder / BLOCKS / f"{number:06d}"
 
@@ -122,10 +121,9 @@ def _measured(
     loaded: LoadedModel,
     grams: Grams | None,
     texts: Mapping[int, Text],
-) -> dict[str, bytes]:
-    """Measure the texts and return the block's files."""
+) -> tuple[dict[str, bytes], dict[str, int]]:
+    """Measure the texts; returns the block's files, and how many texts were read, and cut, and their tokens."""
     sites = manifest.head_sites
-    ids = np.array(list(texts), np.int64)
     inputs = {id: inputs_of_text for id, text in texts.items() if (inputs_of_text := _inputs(loaded, text)) is not None}
     read = list(inputs)
     lengths = [(len(inputs[id].encoding), len(inputs[id].target or ())) for id in read]
@@ -150,7 +148,7 @@ def _measured(
         numbers[places] = made.numbers
         pairs["query"][places], pairs["key"][places] = made.pair_queries, made.pair_keys
         pairs["weight"][places] = made.pair_weights
-    return _files(ids, inputs, numbers, pairs, counter)
+    return _files(manifest, texts, inputs, numbers, pairs, counter), _counted(texts, inputs)
 
 
 def _inputs(loaded: LoadedModel, text: Text) -> ModelInputs | None:
@@ -165,41 +163,79 @@ def _inputs(loaded: LoadedModel, text: Text) -> ModelInputs | None:
 
 
 def _files(
-    ids: NDArray[np.int64],
+    manifest: Manifest,
+    texts: Mapping[int, Text],
     inputs: Mapping[int, ModelInputs],
     numbers: NDArray[np.float32],
     pairs: Mapping[str, NDArray[np.int32]],
     counter: _Relations | None,
 ) -> dict[str, bytes]:
-    def length(id: int, part: str) -> int:
-        return len(getattr(inputs[id], part) or ()) if id in inputs else 0
-
-    tokens = np.array([length(id, "encoding") for id in ids.tolist()], np.int32)
-    columns = {
-        "text": pa.array(ids),
-        "tokens": pa.array(tokens),
-        "target_tokens": pa.array([length(id, "target") for id in ids.tolist()], pa.int32()),
-        "cut": pa.array([id in inputs and inputs[id].encoding.cut is not None for id in ids.tolist()]),
-    }
+    ids = np.array(list(texts), np.int64)
+    tokens = np.array([_length(inputs, id, "encoding") for id in texts], np.int32)
     heads = numbers.shape[1]
-    for number, name in enumerate(NAMES):
-        flat = pa.array(np.ascontiguousarray(numbers[:, :, number]).ravel())
-        columns[name] = pa.FixedSizeListArray.from_arrays(flat, heads)
     tables = {
-        NUMBERS: pa.Table.from_pydict(columns, schema=numbers_schema(heads)),
         STATISTICS: Statistics.of(numbers, tokens).table(),
         EXAMPLES: statistics.examples(numbers, ids),
         PAIRS: statistics.pairs(pairs, ids),
     }
+    kept = {"none": [], "sample": _candidates(manifest, ids), "all": list(range(len(ids)))}[manifest.keep]
+    if kept:
+        columns = {
+            "text": pa.array(ids),
+            "words": pa.array([text.text for text in texts.values()]),
+            "target": pa.array([text.target for text in texts.values()], pa.string()),
+            "tokens": pa.array(tokens),
+            "target_tokens": pa.array([_length(inputs, id, "target") for id in texts], pa.int32()),
+            "cut": pa.array([_is_cut(inputs, id) for id in texts]),
+        }
+        for number, name in enumerate(NAMES):
+            flat = pa.array(np.ascontiguousarray(numbers[:, :, number]).ravel())
+            columns[name] = pa.FixedSizeListArray.from_arrays(flat, heads)
+        named = numbers_schema(heads).with_metadata({HEADS: json.dumps(head_names(manifest), ensure_ascii=False)})
+        of_all = pa.Table.from_pydict(columns, schema=named)
+        tables[NUMBERS] = of_all if manifest.keep == "all" else of_all.take(kept)
     if counter is not None:
         tables[RELATIONS] = counter.table()
-    return {name: parquet_bytes(table) for name, table in tables.items()}
+    return {name: parquet_bytes(table, split=name == NUMBERS) for name, table in tables.items()}
+
+
+def _counted(texts: Mapping[int, Text], inputs: Mapping[int, ModelInputs]) -> dict[str, int]:
+    tokens = [_length(inputs, id, "encoding") for id in texts]
+    read = sum(number > 0 for number in tokens)
+    cut = sum(_is_cut(inputs, id) for id in texts)
+    return {"read": read, "unread": len(tokens) - read, "cut": cut, "tokens": sum(tokens)}
+
+
+def _length(inputs: Mapping[int, ModelInputs], id: int, part: str) -> int:
+    return len(getattr(inputs[id], part) or ()) if id in inputs else 0
+
+
+def _is_cut(inputs: Mapping[int, ModelInputs], id: int) -> bool:
+    return id in inputs and inputs[id].encoding.cut is not None
+
+
+def _candidates(manifest: Manifest, ids: NDArray[np.int64]) -> list[int]:
+    """The rows of the texts that the sample of all texts may draw."""
+    return np.flatnonzero(np.isin(ids, statistics.candidates(manifest.texts))).tolist()
+
+
+def head_names(manifest: Manifest) -> list[str]:
+    """The heads in the order of every list of heads, such as "encoder 0-2": stream, layer, head."""
+    names = []
+    for head in manifest.heads.itertuples():
+        call = f" call {head.call}" if head.call else ""
+        names.append(f"{head.stream} {head.layer}-{head.head}{call}")
+    return names
 
 
 def numbers_schema(heads: int) -> pa.Schema:
-    """The columns of texts.parquet: the text's id and lengths, and for each measure a list of all heads."""
-    about = [("text", pa.int64()), ("tokens", pa.int32()), ("target_tokens", pa.int32()), ("cut", pa.bool_())]
-    return pa.schema([*about, *((name, pa.list_(pa.float32(), heads)) for name in NAMES)])
+    """The columns of texts.parquet: the text's id, words and lengths, and for each measure a list of all heads.
+
+    The names of the heads stand in the file's metadata under `HEADS`, which every reader of Parquet shows.
+    """
+    words = [("text", pa.int64()), ("words", pa.string()), ("target", pa.string())]
+    about = [("tokens", pa.int32()), ("target_tokens", pa.int32()), ("cut", pa.bool_())]
+    return pa.schema([*words, *about, *((name, pa.list_(pa.float32(), heads)) for name in NAMES)])
 
 
 class _Relations:
@@ -238,28 +274,22 @@ class _Relations:
         return self._counter.counts().table()
 
 
-def _about(manifest: Manifest, loaded: LoadedModel, number: int) -> dict[str, object]:
+def _about(manifest: Manifest, loaded: LoadedModel, number: int, counted: Mapping[str, int]) -> dict[str, object]:
     return {
         "plan": manifest.key,
         "block": number,
+        "counted": dict(counted),
         "capability": manifests.capability(loaded),
         "versions": manifests.versions(),
     }
 
 
-def _write(folder: Path, files: Mapping[str, bytes], *, about: Mapping[str, object]) -> None:
-    """Write the files and what they are to a folder beside, and rename it; another worker's equal block stays."""
+def _write(folder: Place, files: Mapping[str, bytes], *, about: Mapping[str, object]) -> None:
+    """Write the files, and what they are at the end; another worker's equal block stays."""
+    hashes = {name: sha256(content).hexdigest() for name, content in files.items()}
+    said = json.dumps({**about, "files": hashes}, sort_keys=True, indent=1) + "\n"
     try:
-        with beside(folder) as hidden:
-            for name, content in files.items():
-                write_bytes(hidden / name, content)
-            hashes = {name: sha256(content).hexdigest() for name, content in files.items()}
-            write_text(hidden / ABOUT, json.dumps({**about, "files": hashes}, sort_keys=True, indent=1) + "\n")
-            try:
-                os.rename(hidden, folder)
-            except OSError:
-                if not folder.is_dir():
-                    raise
+        storage.write_folder(folder, {**files, ABOUT: said.encode()})
     except OSError as error:
         raise ValueError(
             f"{folder} cannot be written ({error.strerror}); what is measured is kept: make room, and build again"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from inspector.atlas.lines import check_length, read_lines
+from inspector.atlas.lines import Line, check_length, read_lines
+from inspector.atlas.storage import Place
 from inspector.atlas.texts import Text, Tree
 
 MOST_WORDS = 5_000  # of a sentence
@@ -21,28 +21,35 @@ _ID = re.compile(r"([0-9]{1,9})(?:(-|\.)([0-9]{1,9}))?")
 _HEAD = re.compile(r"[0-9]{1,9}")
 
 
-def read(path: Path) -> Iterator[Text]:
+def read(path: Place) -> Iterator[Text]:
     """Yield the sentences of a file with their trees.
 
     Raises ValueError, with the file and the line, for a line that has not 10 columns, ids that do not count on, a head
     out of range, a word that is its own governor, a cycle, several roots or none, a multiword token that does not fit,
     and sentences of more than MOST_WORDS or MOST_CHARACTERS.
     """
-    sentence = _Sentence(path)
-    for number, line in read_lines(path):
-        if not line:
-            yield from sentence.finished()
-            sentence = _Sentence(path)
-        elif not line.startswith("#"):
-            sentence.add(number, line)
-    yield from sentence.finished()
+    return (text for _, text in read_from(path))
+
+
+def read_from(path: Place, *, offset: int = 0, before: int = 0, stop: int | None = None) -> Iterator[tuple[Line, Text]]:
+    """Yield sentences with the line that each begins with; offset, before and stop as `lines.read_lines` has them."""
+    sentence, first = _Sentence(path), None
+    for line in read_lines(path, offset=offset, before=before, stop=stop):
+        first = first or line
+        if not line.characters:
+            yield from ((first, text) for text in sentence.finished())
+            sentence, first = _Sentence(path), None
+        elif not line.characters.startswith("#"):
+            sentence.add(line.number, line.characters)
+    if first is not None:
+        yield from ((first, text) for text in sentence.finished())
 
 
 @dataclass
 class _Sentence:
     """A sentence as far as it has been read. lines: of each word its number in the file."""
 
-    path: Path
+    path: Place
     text: str = ""
     glued: bool = True  # nothing stands between the text and what comes next
     surface: tuple[int, int] = (0, 0)  # characters of the unit that was written last

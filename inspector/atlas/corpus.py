@@ -8,7 +8,7 @@ out. .jsonl: an object in each line. .parquet: a table. .conllu: sentences of a 
 White space around a line's text is left out; blank texts and nulls are skipped.
 
 A corpus of a stranger's is read within a `Budget`: what it holds is counted while it is read, and the reading stops
-where the budget is spent.
+where the budget is spent. Each text of a file has a `Start`, from which it can be read again without what comes before.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from inspector.atlas import conllu
+from inspector.atlas import conllu, storage
 from inspector.atlas.lines import MOST_CHARACTERS, check_length, read_lines, unreadable
+from inspector.atlas.storage import Place
 from inspector.atlas.texts import Text
 
 MOST_COLUMN_BYTES = 2**30  # of one column in a row group of a Parquet file, unpacked
@@ -34,8 +34,28 @@ _BATCH_ROWS = 256
 _BUFFER_BYTES = 2**20
 _MOST_BYTES_OF_A_CHARACTER = 4  # in UTF-8
 _COMMAND_LINE = "cut it, or use the command line, which takes any number: python -m inspector.atlas build"
-_Placed = tuple[str, Text]
-"""A text with its place (file and line), for messages."""
+Corpus = str | os.PathLike[str] | Sequence[os.PathLike[str]] | Iterable[str | Text]
+"""A file, a list of files, or texts; a str is a file's name."""
+
+
+class Start(NamedTuple):
+    """The place of a text in the files of a corpus.
+
+    file: from 0, in their order. offset: the byte that it begins at, in a table the row, from 0. line: how many lines
+    come before, in a table 0.
+    """
+
+    file: int = 0
+    offset: int = 0
+    line: int = 0
+
+
+class _Placed(NamedTuple):
+    """A text with its place: for messages (file and line), and to read on from."""
+
+    where: str
+    start: Start
+    text: Text
 
 
 @dataclass(frozen=True)
@@ -57,12 +77,7 @@ class Budget:
                 )
 
 
-def read(
-    corpus: str | os.PathLike[str] | Sequence[os.PathLike[str]] | Iterable[str | Text],
-    *,
-    column: str = "text",
-    budget: Budget | None = None,
-) -> Iterator[Text]:
+def read(corpus: Corpus, *, column: str = "text", budget: Budget | None = None) -> Iterator[Text]:
     """Yield the texts of a corpus; a str or a path is a file, other strings are texts.
 
     column: of Parquet and JSONL files, with the text; the column "target" is read where there is one. budget: the most
@@ -70,16 +85,21 @@ def read(
     missing or of an unknown kind, a text of more than `lines.MOST_CHARACTERS`, one that is no UTF-8, broken CoNLL-U, a
     missing column, and a corpus without a text. Paths of a list are looked at before the first is read.
     """
+    return (text for _, text in read_placed(corpus, column=column, budget=budget))
+
+
+def read_placed(corpus: Corpus, *, column: str = "text", budget: Budget | None = None) -> Iterator[tuple[Start, Text]]:
+    """Yield texts as `read` does, each with its place; a place says something where the corpus is files."""
     if column == _TARGET:
         raise ValueError("the column target holds targets, not texts; choose another column for the text")
-    if isinstance(corpus, str | os.PathLike):
-        corpus = [Path(corpus)]
-    if isinstance(corpus, Sequence):
-        for item in corpus:
+    items: Iterable[os.PathLike[str] | str | Text]
+    items = [storage.place(corpus)] if isinstance(corpus, str | os.PathLike) else corpus
+    if isinstance(items, Sequence):
+        for item in items:
             if isinstance(item, os.PathLike):
-                _check_file(Path(item))
+                check_file(storage.place(item))
     texts = characters = 0
-    for where, text in _texts(corpus, column, budget):
+    for where, start, text in _texts(items, column, budget):
         is_text = bool(text.text.strip())
         texts += is_text
         characters += len(text.text) + len(text.target or "") + 1
@@ -87,24 +107,53 @@ def read(
             budget.check(texts=texts, characters=characters)
         if is_text:
             _check(text, where)
-            yield text
+            yield start, text
     if not texts:
         raise ValueError("the corpus has no text; give at least one")
 
 
+def read_on(paths: Sequence[Place], start: Start, *, column: str, stop: Start | None = None) -> Iterator[Text]:
+    """Yield the texts of files from a place on, as `read` yields them all.
+
+    stop: the place of the first text that is not asked for; a table may yield it nevertheless.
+    """
+    last = len(paths) if stop is None else stop.file + (stop.offset > 0)
+    for number, path in enumerate(paths[start.file : last], start=start.file):
+        check_file(path)
+        begin = start if number == start.file else Start(number)
+        end = stop.offset if stop is not None and number == stop.file else None
+        for where, _, text in _READERS[path.suffix.lower()](path, column, None, begin, end):
+            if text.text.strip():
+                _check(text, where)
+                yield text
+
+
+def files_of(corpus: Corpus) -> list[Place] | None:
+    """The files that a corpus is made of, in their order; None where it is, or has, texts that no file holds."""
+    if isinstance(corpus, str | os.PathLike):
+        corpus = [storage.place(corpus)]
+    if not isinstance(corpus, Sequence):
+        return None
+    paths = [storage.place(item) for item in corpus if isinstance(item, os.PathLike)]
+    return paths if paths and len(paths) == len(corpus) else None
+
+
 def _texts(corpus: Iterable[os.PathLike[str] | str | Text], column: str, budget: Budget | None) -> Iterator[_Placed]:
-    for number, item in enumerate(corpus, start=1):
+    for number, item in enumerate(corpus):
         if isinstance(item, os.PathLike):
-            path = Path(item)
-            _check_file(path)
-            yield from _READERS[path.suffix.lower()](path, column, budget)
+            path = storage.place(item)
+            check_file(path)
+            yield from _READERS[path.suffix.lower()](path, column, budget, Start(number), None)
         elif isinstance(item, str | Text):
-            yield f"text {number:,}", Text(item) if isinstance(item, str) else item
+            yield _Placed(f"text {number + 1:,}", Start(number), Text(item) if isinstance(item, str) else item)
         else:
-            raise ValueError(f"text {number:,} of the corpus is of type {type(item).__name__}; give a str or a Text")
+            raise ValueError(
+                f"text {number + 1:,} of the corpus is of type {type(item).__name__}; give a str or a Text"
+            )
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Place) -> None:
+    """Raise ValueError where a file of a corpus is missing or of an unknown kind."""
     try:
         folder, there = path.is_dir(), path.is_file()
     except OSError as error:
@@ -126,24 +175,24 @@ def _check(text: Text, where: str) -> None:
             raise ValueError(f"{where}: character {error.start:,} is half a surrogate pair; remove it") from error
 
 
-def _lines(path: Path, column: str, budget: Budget | None) -> Iterator[_Placed]:
-    for number, line in read_lines(path):
-        yield _place(path, number), Text(line.strip())
+def _lines(path: Place, column: str, budget: Budget | None, start: Start, stop: int | None) -> Iterator[_Placed]:
+    for number, offset, line in read_lines(path, offset=start.offset, before=start.line, stop=stop):
+        yield _Placed(_place(path, number), Start(start.file, offset, number - 1), Text(line.strip()))
 
 
-def _pairs(path: Path, column: str, budget: Budget | None) -> Iterator[_Placed]:
-    for number, line in read_lines(path):
+def _pairs(path: Place, column: str, budget: Budget | None, start: Start, stop: int | None) -> Iterator[_Placed]:
+    for number, offset, line in read_lines(path, offset=start.offset, before=start.line, stop=stop):
         if not line.strip():
             continue
         text, _, rest = line.partition("\t")
         target = rest.partition("\t")[0].strip()
         if not text.strip() or not target:
             raise ValueError(f"{_place(path, number)} has no text and target; write both, with a tab between them")
-        yield _place(path, number), Text(text.strip(), target)
+        yield _Placed(_place(path, number), Start(start.file, offset, number - 1), Text(text.strip(), target))
 
 
-def _objects(path: Path, column: str, budget: Budget | None) -> Iterator[_Placed]:
-    for number, line in read_lines(path):
+def _objects(path: Place, column: str, budget: Budget | None, start: Start, stop: int | None) -> Iterator[_Placed]:
+    for number, offset, line in read_lines(path, offset=start.offset, before=start.line, stop=stop):
         if not line.strip():
             continue
         where = _place(path, number)
@@ -158,28 +207,29 @@ def _objects(path: Path, column: str, budget: Budget | None) -> Iterator[_Placed
         text, target = row[column], row.get(_TARGET)
         if not isinstance(text, str | None) or not isinstance(target, str | None):
             raise ValueError(f"{where} has a {column} or {_TARGET} that is no string; write strings")
-        yield where, Text(text or "", target)
+        yield _Placed(where, Start(start.file, offset, number - 1), Text(text or "", target))
 
 
-def _rows(path: Path, column: str, budget: Budget | None) -> Iterator[_Placed]:
+def _rows(path: Place, column: str, budget: Budget | None, start: Start, stop: int | None) -> Iterator[_Placed]:
     """Yield a table's texts. Values that repeat stay a dictionary, so a small file cannot unpack to a huge batch."""
     most = MOST_COLUMN_BYTES
     if budget is not None:
         most = min(most, _MOST_BYTES_OF_A_CHARACTER * budget.characters + _BUFFER_BYTES)
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(storage.open_table(path)) as file:
             columns = _columns(file, path, column, most=most)
-        with pq.ParquetFile(path, read_dictionary=columns, buffer_size=_BUFFER_BYTES) as file:
-            for number, (text, target) in enumerate(_cells(file, columns), start=1):
-                where = f"{path}, row {number:,}"
-                yield where, Text(_string(text, where) or "", _string(target, where))
+        with pq.ParquetFile(storage.open_table(path), read_dictionary=columns, buffer_size=_BUFFER_BYTES) as file:
+            for row, text, target in _cells(file, columns, first=start.offset):
+                where = f"{path}, row {row + 1:,}"
+                content = Text(_string(text, where) or "", _string(target, where))
+                yield _Placed(where, Start(start.file, row), content)
     except OSError as error:
         raise unreadable(path, error) from error
     except pa.ArrowException as error:
         raise ValueError(f"{path} is damaged, or no Parquet ({str(error)[:200]}); write it again") from error
 
 
-def _columns(file: pq.ParquetFile, path: Path, column: str, *, most: int) -> list[str]:
+def _columns(file: pq.ParquetFile, path: Place, column: str, *, most: int) -> list[str]:
     """The names of the columns to read; ValueError where they cannot be."""
     names = file.schema_arrow.names
     if column not in names:
@@ -190,15 +240,25 @@ def _columns(file: pq.ParquetFile, path: Path, column: str, *, most: int) -> lis
     return columns
 
 
-def _cells(file: pq.ParquetFile, columns: list[str]) -> Iterator[tuple[pa.Scalar, pa.Scalar | None]]:
+def _cells(
+    file: pq.ParquetFile, columns: list[str], *, first: int
+) -> Iterator[tuple[int, pa.Scalar, pa.Scalar | None]]:
+    """Yield rows from the one numbered `first` on; row groups before it are not read."""
+    row = 0
     # One reader a row group: a reader of them all keeps what it has passed.
     for group in range(file.num_row_groups):
+        if row + (rows := file.metadata.row_group(group).num_rows) <= first:
+            row += rows
+            continue
         for batch in file.iter_batches(_BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False):
-            text, *target = (batch.column(name) for name in columns)
-            yield from zip(text, target[0] if target else repeat(None, batch.num_rows), strict=True)
+            skipped = min(max(0, first - row), batch.num_rows)
+            text, *target = (batch.column(name).slice(skipped) for name in columns)
+            numbers = range(row + skipped, row + batch.num_rows)
+            yield from zip(numbers, text, target[0] if target else repeat(None, len(text)), strict=True)
+            row += batch.num_rows
 
 
-def _check_column(file: pq.ParquetFile, path: Path, name: str, *, most: int) -> None:
+def _check_column(file: pq.ParquetFile, path: Place, name: str, *, most: int) -> None:
     """Raise ValueError for a column that is no strings, is there twice, or unpacks to more than `most` bytes."""
     if file.schema_arrow.names.count(name) > 1:
         raise ValueError(f"{path} has the column {name} more than once; rename one")
@@ -230,12 +290,12 @@ def _string(value: pa.Scalar | None, where: str) -> str | None:
         raise ValueError(f"{where}: byte {error.start:,} of the text is no UTF-8; save it as UTF-8") from error
 
 
-def _sentences(path: Path, column: str, budget: Budget | None) -> Iterator[_Placed]:
-    for number, text in enumerate(conllu.read(path), start=1):
-        yield f"{path}, sentence {number:,}", text
+def _sentences(path: Place, column: str, budget: Budget | None, start: Start, stop: int | None) -> Iterator[_Placed]:
+    for line, text in conllu.read_from(path, offset=start.offset, before=start.line, stop=stop):
+        yield _Placed(_place(path, line.number), Start(start.file, line.offset, line.number - 1), text)
 
 
-def _place(path: Path, line: int) -> str:
+def _place(path: Place, line: int) -> str:
     return f"{path}, line {line}"
 
 
@@ -244,7 +304,7 @@ def _missing(where: str, column: str, names: Sequence[str]) -> ValueError:
     return ValueError(f"{where} has no column {column} (there are: {there}); name the one with the text")
 
 
-_READERS: dict[str, Callable[[Path, str, Budget | None], Iterator[_Placed]]] = {
+_READERS: dict[str, Callable[[Place, str, Budget | None, Start, int | None], Iterator[_Placed]]] = {
     ".txt": _lines,
     ".text": _lines,
     ".tsv": _pairs,

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from inspector.atlas import block, planning
+from inspector.atlas import block, planning, sources
 from inspector.atlas import manifest as manifests
 from inspector.atlas.beside import take_away
-from inspector.atlas.merging import ABOUT, MERGED
+from inspector.atlas.merging import ABOUT, MERGED, MERGING
 from inspector.atlas.opened import Atlas, open_atlas
 from inspector.atlas.texts import Text
 from models import LoadedModel, settings
@@ -27,8 +27,10 @@ SAME_WEIGHTS = {"minilm-own": "minilm", "smollm2-own": "smollm2"}
 """Models that are another one's weights in the project's own Transformer, and whose maps are equal to 1e-5."""
 _MOST = 200  # folders of readers' that are looked into
 _KEY = re.compile(r"key-[\w-]{22}", re.ASCII)
-_PARTS = {manifests.NAME, planning.TEXTS, block.BLOCKS, MERGED}
-_HIDDEN = re.compile(r"\.(planning|merged)-.+-\d+")  # what a build that was killed leaves among them
+_PARTS = {manifests.NAME, sources.NAME, planning.TEXTS, block.BLOCKS, MERGING, MERGED}
+_HIDDEN = re.compile(
+    r"\.(planning|merged|manifest\.json|sources\.json)-.+-\d+"
+)  # what a build that was killed leaves among them
 
 Keys = Collection[str] | None
 
@@ -62,7 +64,7 @@ def is_key(id: str) -> bool:
 
 def id_of(atlas: Atlas) -> str:
     """Name an atlas in a link by the folder that a reader's lies in; "" for a shipped one."""
-    return "" if SHIPPED in atlas.folder.parents else atlas.folder.parent.name
+    return "" if str(atlas.folder).startswith(str(SHIPPED)) else atlas.folder.parent.name
 
 
 def any_of(id: str, *, keys: Keys = None) -> bool:
@@ -185,6 +187,8 @@ def _begun(folder: Path, loaded: LoadedModel, texts: Sequence[Text], *, name: st
         plan = manifests.read(folder)
         block.check(plan, loaded)
     except (ValueError, OSError):
+        return False
+    if plan.format != manifests.FORMAT:
         return False
     return (plan.corpus, plan.corpus_hash) == (name, planning.corpus_hash(texts))
 

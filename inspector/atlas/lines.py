@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
+
+from inspector.atlas import storage
+from inspector.atlas.storage import Place
 
 MOST_LINE_BYTES = 4 * 2**20
 MOST_CHARACTERS = 100_000  # of one text
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield each line's number, from 1, and its characters without the end of the line (LF or CRLF).
+class Line(NamedTuple):
+    """A line of a file: its number, from 1, the byte that it begins at, and its characters without its end."""
 
-    A byte order mark is left out. Raises ValueError, with the file and the line, for more than MOST_LINE_BYTES (no more
-    are read), for bytes that are no UTF-8, and where the file cannot be read.
+    number: int
+    offset: int
+    characters: str
+
+
+def read_lines(path: Place, *, offset: int = 0, before: int = 0, stop: int | None = None) -> Iterator[Line]:
+    """Yield each line's number, its first byte, and its characters without the end of the line (LF or CRLF).
+
+    offset, before: the byte to begin at, and how many lines come before it; stop: the byte that the first line which is
+    not asked for begins at. A byte order mark is left out. Raises
+    ValueError, with the file and the line, for more than MOST_LINE_BYTES (no more are read), for bytes that are no
+    UTF-8, and where the file cannot be read.
     """
     try:
-        with path.open("rb") as file:
-            yield from _decoded(path, file)
+        with storage.open_file(path, offset=offset, stop=stop) as file:
+            yield from _decoded(path, file, offset, before, stop)
     except OSError as error:
         raise unreadable(path, error) from error
 
 
-def unreadable(path: Path, error: OSError) -> ValueError:
+def unreadable(path: Place, error: OSError) -> ValueError:
     """The refusal of a file that the system does not give."""
     return ValueError(f"{path} cannot be read ({error.strerror or error}); give a file that you may read")
 
@@ -34,20 +46,21 @@ def check_length(text: str, where: str) -> None:
         raise ValueError(f"{where} has {len(text):,} characters, and a text at most {MOST_CHARACTERS:,}; cut it")
 
 
-def _decoded(path: Path, file: BinaryIO) -> Iterator[tuple[int, str]]:
-    before = 0
-    for number, line in enumerate(iter(lambda: file.readline(MOST_LINE_BYTES + 1), b""), start=1):
+def _decoded(path: Place, file: BinaryIO, offset: int, before: int, stop: int | None) -> Iterator[Line]:
+    for number, line in enumerate(iter(lambda: file.readline(MOST_LINE_BYTES + 1), b""), start=before + 1):
         if len(line) > MOST_LINE_BYTES:
             raise ValueError(f"{path}, line {number} has more than {MOST_LINE_BYTES:,} bytes; cut it")
         try:
             characters = line.decode()
         except UnicodeDecodeError as error:
-            place = before + error.start
+            place = offset + error.start
             raise ValueError(
                 f"{path}, line {number}: byte {place:,} of the file (0x{line[error.start]:02x}) is no UTF-8; "
                 "save it as UTF-8"
             ) from error
-        before += len(line)
         if number == 1:
             characters = characters.removeprefix("\ufeff")
-        yield number, characters.removesuffix("\n").removesuffix("\r")
+        yield Line(number, offset, characters.removesuffix("\n").removesuffix("\r"))
+        offset += len(line)
+        if stop is not None and offset >= stop:
+            return

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_right
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property, lru_cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -17,12 +18,17 @@ import pandas as pd
 import torch
 from torch import nn
 
+from inspector.atlas import storage
 from inspector.atlas.measures import NAMES
 from inspector.atlas.measuring import HeadSite
+from inspector.atlas.storage import Place
 from models import LoadedModel
-from models.files import write_text
 
-FORMAT = 1
+FORMAT = 2
+FIRST_FORMAT = 1
+"""The format of version 0.1: read, and never built on. Its blocks have equal numbers of texts, each with a copy."""
+KEEP = ("none", "sample", "all")
+"""Choices of the numbers of single texts that are kept: none, those of a thousand texts at most, or those of all."""
 NAME = "manifest.json"
 MOST_BYTES = 64 * 2**20  # of a manifest that is read: a hash for each block of 500 million texts
 _LIBRARIES = ("torch", "transformers", "numpy", "pyarrow")
@@ -43,8 +49,10 @@ class Manifest:
     """Everything that an atlas is made of.
 
     model, model_hash: the model's id, and SHA-256 of its weights, configuration and tokenizer. corpus: name for
-    people; corpus_hash: of all texts in their order. texts: how many; blocks: SHA-256 of each block's file of texts.
-    trees: whether any text has a dependency tree. norm_weighted: why these measures are NaN, "" where they are not.
+    people; corpus_hash: of all texts in their order. texts: how many; blocks: SHA-256 of each block's texts; firsts:
+    the number of each block's first text. block_texts, block_bytes: the most that a block has, bytes of its texts in
+    UTF-8 (but one text may have more). keep: of `KEEP`. trees: whether any text has a dependency tree. norm_weighted:
+    why these measures are NaN, "" where they are not.
     attribution: whose texts they are, and their licence. versions: of the libraries. capability: of the processor, as
     torch names it; another one differs in the last bits.
     """
@@ -60,19 +68,32 @@ class Manifest:
     texts: int
     trees: bool
     block_texts: int
+    block_bytes: int
     batch_tokens: int
     batch_texts: int
+    keep: str
     measures: tuple[str, ...]
     blocks: tuple[str, ...]
+    firsts: tuple[int, ...]
     versions: dict[str, str]
     capability: str
     format: int = FORMAT
 
-    @property
+    @cached_property
     def key(self) -> str:
         """SHA-256 of all but the capability and the versions: what blocks of several machines have in common."""
-        planned = {name: value for name, value in asdict(self).items() if name not in ("capability", "versions")}
+        left_out = {"capability", "versions"} | (_OF_SECOND if self.format == FIRST_FORMAT else set())
+        planned = {name: value for name, value in asdict(self).items() if name not in left_out}
         return hashlib.sha256(_json(planned).encode()).hexdigest()
+
+    def count(self, block: int) -> int:
+        """Number of a block's texts."""
+        after = self.firsts[block + 1] if block + 1 < len(self.firsts) else self.texts
+        return after - self.firsts[block]
+
+    def block_of(self, text: int) -> int:
+        """The number of the block that a text is in."""
+        return bisect_right(self.firsts, text) - 1
 
     @property
     def head_sites(self) -> tuple[HeadSite, ...]:
@@ -89,23 +110,36 @@ class Manifest:
         rows = [(site.stream, site.layer, site.call, head) for site in self.sites for head in range(site.heads)]
         return pd.DataFrame(rows, columns=["stream", "layer", "call", "head"])
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Place) -> None:
         """Write the manifest, in one step."""
-        write_text(folder / NAME, _json(asdict(self), indent=1) + "\n")
+        storage.write(folder / NAME, self.content)
+
+    @property
+    def content(self) -> bytes:
+        """The manifest as it stands in its file."""
+        return (_json(asdict(self), indent=1) + "\n").encode()
 
 
-def read(folder: Path) -> Manifest:
-    """Read a folder's manifest.
+_OF_SECOND = {"block_bytes", "keep", "firsts"}  # fields that the first format has not
+
+
+def read(folder: Place) -> Manifest:
+    """Read a folder's manifest; what is read again is remembered, as long as the file is the same.
 
     Raises ValueError where there is none, and where it is not one of this version.
     """
     path = folder / NAME
-    if not path.is_file():
-        raise ValueError(f"{folder} holds no atlas: it has no {NAME}")
-    if (size := path.stat().st_size) > MOST_BYTES:
-        raise ValueError(f"{path} has {size:,} bytes, and a manifest at most {MOST_BYTES:,}")
     try:
-        return parse(json.loads(path.read_text(encoding="utf-8")))
+        return _read(path, storage.state(path))
+    except FileNotFoundError as error:
+        raise ValueError(f"{folder} holds no atlas: it has no {NAME}") from error
+
+
+@lru_cache(maxsize=8)
+def _read(path: Place, state: tuple[int, int]) -> Manifest:
+    content = storage.read(path, most=MOST_BYTES)
+    try:
+        return parse(json.loads(content))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ValueError(f"{path} is no manifest of an atlas ({error})") from error
 
@@ -114,12 +148,26 @@ def parse(raw: Any) -> Manifest:
     """Make a manifest of what a JSON file holds; known fields only, each of its type."""
     if not isinstance(raw, dict):
         raise ValueError("it holds no object")
-    if raw.get("format") != FORMAT:
+    if raw.get("format") not in (FIRST_FORMAT, FORMAT):
         raise ValueError(f"its format is {str(raw.get('format'))[:20]}, and this Headlight reads {FORMAT}")
     names = {field.name for field in fields(Manifest)}
+    if raw["format"] == FIRST_FORMAT:
+        names -= _OF_SECOND
     if raw.keys() != names:
         raise ValueError(f"fields are missing or unknown: {sorted(names ^ raw.keys())[:5]}")
-    texts = ("model", "model_hash", "shape", "norm_weighted", "corpus", "corpus_hash", "attribution", "capability")
+    if raw["format"] == FIRST_FORMAT:
+        raw = _of_first(raw)
+    texts = (
+        "model",
+        "model_hash",
+        "shape",
+        "norm_weighted",
+        "corpus",
+        "corpus_hash",
+        "attribution",
+        "capability",
+        "keep",
+    )
     for name in texts:
         _check(name, raw[name], str)
     for name in ("texts", "block_texts", "batch_tokens", "batch_texts"):
@@ -131,13 +179,39 @@ def parse(raw: Any) -> Manifest:
         _check(name, raw[name], list)
         for value in raw[name]:
             _check(name, value, str)
+    _check_firsts(raw)
     versions = raw["versions"]
     _check("versions", versions, dict)
     for value in (*versions, *versions.values()):
         _check("versions", value, str)
     _check("sites", raw["sites"], list)
     sites = tuple(_site(site) for site in raw["sites"])
-    return Manifest(**{**raw, "sites": sites, "measures": tuple(raw["measures"]), "blocks": tuple(raw["blocks"])})
+    lists = {name: tuple(raw[name]) for name in ("measures", "blocks", "firsts")}
+    return Manifest(**{**raw, "sites": sites, **lists})
+
+
+def _of_first(raw: dict[str, Any]) -> dict[str, Any]:
+    """Add to a manifest of the first format what it meant: equal blocks, and all numbers kept."""
+    for name in ("texts", "block_texts"):
+        _check(name, raw[name], int)
+    _check("blocks", raw["blocks"], list)
+    firsts = [number * raw["block_texts"] for number in range(len(raw["blocks"]))]
+    return {**raw, "block_bytes": 1, "keep": "all", "firsts": firsts}
+
+
+def _check_firsts(raw: dict[str, Any]) -> None:
+    """Raise ValueError where blocks do not follow each other, each with a text."""
+    _check("block_bytes", raw["block_bytes"], int)
+    if raw["keep"] not in KEEP:
+        raise ValueError(f"keep is {raw['keep'][:20]!a}; it is one of {', '.join(KEEP)}")
+    _check("firsts", raw["firsts"], list)
+    firsts = raw["firsts"]
+    for value in firsts:
+        _check("firsts", value, int)
+    if len(firsts) != len(raw["blocks"]) or firsts[:1] not in ([], [0]):
+        raise ValueError(f"{len(firsts)} blocks begin, and there are {len(raw['blocks'])}")
+    if any(first >= after for first, after in zip(firsts, [*firsts[1:], raw["texts"]], strict=False)):
+        raise ValueError("a block has no text")
 
 
 def _site(raw: Any) -> Site:

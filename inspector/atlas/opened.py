@@ -11,9 +11,9 @@ atlas.table()  # DataFrame: a row per head, the mean of every measure over all t
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,14 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from inspector.atlas import block, measures, merging, planning, relation_scores
+from inspector.atlas import block, measures, merging, planning, relation_scores, storage
 from inspector.atlas import manifest as manifests
 from inspector.atlas.manifest import Manifest
 from inspector.atlas.measures import FARTHEST, NAMES
 from inspector.atlas.merging import ABOUT, MERGED, SAMPLE, TextCounts
 from inspector.atlas.relations import RelationCounts
 from inspector.atlas.statistics import EXAMPLE, PAIR, STATISTICS, WITH_EXAMPLES, Statistics
+from inspector.atlas.storage import Place
 from inspector.atlas.tables import read_table
 from inspector.atlas.texts import Text
 
@@ -43,7 +44,7 @@ class Atlas:
     1e-5 only. folder: of the merged files.
     """
 
-    folder: Path
+    folder: Place
     manifest: Manifest
     counted: TextCounts
     mixed: tuple[str, ...]
@@ -124,9 +125,10 @@ class Atlas:
         Empty where there is no such file: then the manifest's attribution is of all texts.
         """
         path = self.folder / CREDITS
-        if not path.is_file() or path.stat().st_size > _MOST_ABOUT:
+        if not path.is_file() or storage.state(path)[0] > _MOST_ABOUT:
             return {}
-        lines = (line.partition("\t") for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
+        content = storage.read(path, most=_MOST_ABOUT).decode("utf-8", errors="replace")
+        lines = (line.partition("\t") for line in content.splitlines())
         credits = {int(id): credit for id, _, credit in lines if id.isdecimal()}
         return {text: credits[id] for id, text in self.texts.items() if id in credits}
 
@@ -148,27 +150,26 @@ class Atlas:
         return read_table(self.folder / name, schema, sha256=self.hashes[name])
 
 
-def open_atlas(folder: str | Path) -> Atlas:
+def open_atlas(folder: str | os.PathLike[str]) -> Atlas:
     """Open a folder that `build` made, or its merged part alone.
 
     Raises ValueError where it holds no merged atlas, or one that is damaged.
     """
-    atlas_folder = Path(folder)
-    atlas_folder = atlas_folder / MERGED if (atlas_folder / MERGED).is_dir() else atlas_folder
+    given = storage.place(folder)
+    atlas_folder = given / MERGED if (given / MERGED).is_dir() else given
     path = atlas_folder / ABOUT
     if not path.is_file():
-        begun = (Path(folder) / manifests.NAME).is_file()
+        begun = (given / manifests.NAME).is_file()
         way_out = "is not merged yet: build it to its end" if begun else f"holds no atlas: it has no {ABOUT}"
         raise ValueError(f"{folder} {way_out}")
-    if (size := path.stat().st_size) > _MOST_ABOUT:
-        raise ValueError(f"{path} has {size:,} bytes, and such a file at most {_MOST_ABOUT:,}")
+    content = storage.read(path, most=_MOST_ABOUT)
     try:
-        return _parsed(atlas_folder, json.loads(path.read_text(encoding="utf-8")))
+        return _parsed(atlas_folder, json.loads(content))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ValueError(f"{path} is damaged ({error})") from error
 
 
-def _parsed(folder: Path, fields: Any) -> Atlas:
+def _parsed(folder: Place, fields: Any) -> Atlas:
     if not isinstance(fields, dict) or fields.keys() != {"manifest", "counted", "mixed", "files"}:
         raise ValueError("fields are missing or unknown")
     manifest = manifests.parse(fields["manifest"])

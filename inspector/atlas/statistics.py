@@ -7,11 +7,13 @@ Shapes: M measures, N heads, B texts of a block.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from inspector.atlas.measures import BINS, MEASURES, NAMES
@@ -21,6 +23,9 @@ Float64Array = NDArray[np.float64]
 EXAMPLES = 6  # strongest texts of each head and measure
 PAIRS = 12  # strongest pairs of tokens of each head, each of another text
 SAMPLE = 128  # texts drawn from all, the same for every head
+CANDIDATES = 8 * SAMPLE
+_AT_ONCE = 2**20  # ids
+_MOST_WAITING = 50_000  # examples that are held until the strongest are chosen
 WITH_EXAMPLES = tuple(measure.name for measure in MEASURES if measure.group == "head")
 """The measures whose strongest texts are kept."""
 
@@ -142,7 +147,7 @@ class Statistics:
         shape = len(NAMES), heads
         if table.num_rows != shape[0] * shape[1]:
             raise ValueError(f"statistics of {table.num_rows:,} rows do not fit {shape[0]} measures of {heads:,} heads")
-        if table["measure"].to_pylist() != [name for name in NAMES for _ in range(heads)]:
+        if not table["measure"].combine_chunks().equals(pa.array(np.repeat(NAMES, heads), pa.string())):
             raise ValueError("statistics of other measures than this Headlight's")
         columns = {name: table[name].to_numpy().reshape(shape) for name in ("count", *_SUMS, "smallest", "largest")}
         histogram = table["histogram"].combine_chunks().flatten().to_numpy().reshape(*shape, BINS)
@@ -165,24 +170,58 @@ def examples(numbers: NDArray[np.float32], ids: NDArray[np.int64]) -> pa.Table:
     return _table(rows, EXAMPLE)
 
 
-def strongest(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
-    """Merge the examples, or the pairs, of blocks, and keep the strongest of each head; the smaller id of equals."""
-    by, most = ("value", EXAMPLES) if schema == EXAMPLE else ("weight", PAIRS)
-    strongest_rows: pa.Table = schema.empty_table()
-    groups = [name for name in ("measure", "head") if name in schema.names]
-    for table in tables:
-        frame = pa.concat_tables([strongest_rows, table]).to_pandas()
-        ordered = frame.sort_values([by, "text"], ascending=[False, True], kind="stable")
-        chosen = ordered.groupby(groups, sort=False).head(most)
-        strongest_rows = pa.Table.from_pandas(chosen, schema=schema, preserve_index=False)
-    names = [*groups, by, "text"]
-    last = strongest_rows.to_pandas()
-    if groups[0] == "measure":
-        last["measure"] = last["measure"].map(NAMES.index)
-    last = last.sort_values(names, ascending=[*(True for _ in groups), False, True], kind="stable")
-    if groups[0] == "measure":
-        last["measure"] = last["measure"].map(NAMES.__getitem__)
-    return pa.Table.from_pandas(last, schema=schema, preserve_index=False).replace_schema_metadata(None)
+class Strongest:
+    """The strongest examples, or pairs, of each head as far as tables were added; the smaller id of equals.
+
+    The order in which tables are added changes nothing. schema: EXAMPLE or PAIR.
+    """
+
+    def __init__(self, schema: pa.Schema, *, heads: int) -> None:
+        self._schema, self._heads = schema, heads
+        self._by, self._most = ("value", EXAMPLES) if schema == EXAMPLE else ("weight", PAIRS)
+        groups = heads * (len(NAMES) if "measure" in schema.names else 1)
+        self._weakest = np.full(groups, -np.inf, np.float32)  # of each group that is full: what comes must be as strong
+        self._held = schema.empty_table()
+        self._groups = np.zeros(0, np.int64)
+        self._came: list[tuple[pa.Table, NDArray[np.int64]]] = []
+
+    def add(self, table: pa.Table) -> None:
+        """Add a block's table; ValueError where it is of other measures or heads."""
+        groups = self._group(table)
+        strong = table[self._by].to_numpy() >= self._weakest[groups]
+        self._came.append((table.filter(pa.array(strong)), groups[strong]))
+        if sum(len(groups) for _, groups in self._came) > _MOST_WAITING:
+            self._choose()
+
+    def table(self) -> pa.Table:
+        """The strongest so far, by measure and head, strongest first."""
+        self._choose()
+        return self._held.combine_chunks().replace_schema_metadata(None)
+
+    def _group(self, table: pa.Table) -> NDArray[np.int64]:
+        heads = table["head"].to_numpy().astype(np.int64)
+        if "measure" in table.schema.names:
+            places = pc.index_in(table["measure"], pa.array(NAMES)).fill_null(-1).to_numpy()
+            if (places < 0).any():
+                raise ValueError("examples of other measures than this Headlight's")
+            groups: NDArray[np.int64] = places.astype(np.int64) * self._heads + heads
+        else:
+            groups = heads
+        if ((heads < 0) | (heads >= self._heads)).any():
+            raise ValueError(f"examples of other heads than the {self._heads:,} of this model")
+        return groups
+
+    def _choose(self) -> None:
+        every = pa.concat_tables([self._held, *(table for table, _ in self._came)])
+        groups = np.concatenate([self._groups, *(groups for _, groups in self._came)])
+        values, texts = every[self._by].to_numpy(), every["text"].to_numpy()
+        order = np.lexsort((texts, -values, groups))
+        ordered = groups[order]
+        begins = np.searchsorted(ordered, ordered)  # of each row the first of its group
+        rank = np.arange(len(order)) - begins
+        order, last = order[rank < self._most], order[rank == self._most - 1]
+        self._weakest[groups[last]] = values[last]
+        self._held, self._groups, self._came = every.take(pa.array(order)), groups[order], []
 
 
 def pairs(candidates: Mapping[str, NDArray[np.int32] | NDArray[np.float32]], ids: NDArray[np.int64]) -> pa.Table:
@@ -199,10 +238,23 @@ def pairs(candidates: Mapping[str, NDArray[np.int32] | NDArray[np.float32]], ids
     return _table(rows, PAIR)
 
 
-def sampled(ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Draw at most SAMPLE of the ids, all alike: the ids with the smallest hash (bottom-k sampling), which merges."""
+def sampled(ids: NDArray[np.int64], *, most: int = SAMPLE) -> NDArray[np.int64]:
+    """Draw at most so many of the ids, all alike: those with the smallest hash (bottom-k sampling), which merges."""
     order = np.lexsort((ids, _hashes(ids)))
-    drawn: NDArray[np.int64] = np.sort(ids[order[:SAMPLE]])
+    drawn: NDArray[np.int64] = np.sort(ids[order[:most]])
+    return drawn
+
+
+@lru_cache(maxsize=2)
+def candidates(texts: int) -> NDArray[np.int64]:
+    """Find the ids of a plan's texts among which the sample is drawn where only candidates are kept.
+
+    The sample is that of all texts as long as an eighth of the candidates has something to read.
+    """
+    drawn = np.zeros(0, np.int64)
+    for first in range(0, texts, _AT_ONCE):
+        ids = np.arange(first, min(texts, first + _AT_ONCE), dtype=np.int64)
+        drawn = sampled(np.concatenate([drawn, ids]), most=CANDIDATES)
     return drawn
 
 

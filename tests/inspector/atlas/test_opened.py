@@ -56,7 +56,9 @@ def test_a_damaged_file_is_named(small: atlas.Atlas, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("format", 2),
+        ("format", 3),
+        ("keep", "some"),
+        ("firsts", [1]),
         ("model", 7),
         ("texts", 0),
         ("sites", [{"stream": "nowhere", "layer": 0, "call": 0, "heads": 12}]),

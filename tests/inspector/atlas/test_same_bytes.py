@@ -281,9 +281,11 @@ def test_a_block_of_another_processor_is_named_and_merged_where_that_is_allowed(
     assert [one.partition(",")[0] for one in atlas.open(built).mixed] == ["AVX1024"]
 
 
-def test_changed_texts_of_the_plan_are_named(built: Path) -> None:
-    path = built / "texts" / "000001.parquet"
-    path.write_bytes((built / "texts" / "000002.parquet").read_bytes())
-    (own := block.path(built, 1)).rename(own.with_name("gone"))
+def test_changed_texts_of_a_copied_plan_are_named(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "copied"
+    assert main([*command(corpus, out, "--copy")[3:]]) == 0
+    path = out / "texts" / "000001.parquet"
+    path.write_bytes((out / "texts" / "000002.parquet").read_bytes())
+    (own := block.path(out, 1)).rename(own.with_name("gone"))
     with pytest.raises(ValueError, match=r"000001\.parquet is damaged, or of another atlas"):
-        block.MeasureBlock(built, MODEL)(1)
+        block.MeasureBlock(out, MODEL)(1)
