@@ -1,4 +1,4 @@
-"""What notes ask beside: windows, what LayerNorm loses, a row by hand, depth, chunks, P(y). Questions 156 to 161."""
+"""Questions 156 to 161, also asked: windows, what LayerNorm loses, a row by hand, depth, chunks, P(y)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _convolved(x: Tensor, *, dilation: int) -> Tensor:
 
 
 def _mixed(x: Tensor, *, window: int | None) -> Tensor:
-    """One head of random queries and keys, without and with a window, over values x [n]."""
+    """Mix values x [n] by a head of random queries and keys, within a window or over all tokens."""
     generator = torch.Generator().manual_seed(0)
     query, key = torch.randn(2, LENGTH, WIDTH, generator=generator, dtype=x.dtype)
     places = torch.arange(LENGTH)
