@@ -13,7 +13,9 @@ import argparse
 import signal
 import sys
 from collections.abc import Sequence
+from time import monotonic
 from types import FrameType
+from typing import Any
 
 from tqdm import tqdm
 
@@ -22,11 +24,15 @@ from inspector.atlas import manifest as manifests
 from inspector.atlas import measures, plain, planning, storage
 from inspector.atlas.estimate import kept_bytes
 from inspector.atlas.manifest import Manifest
-from inspector.atlas.merging import gather
+from inspector.atlas.merging import ABOUT, gather
 from inspector.atlas.opened import Atlas
 from inspector.atlas.ray_cluster import RayExecutor, connect
 from inspector.atlas.storage import Place
+from inspector.memory import freed
 from inspector.plain import command, document
+from models.placement import DTYPES
+
+_MOST_ASIDE = 10  # texts set aside that are printed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,7 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument(
         "--ray", metavar="ADDRESS", nargs="?", const="", help="run on a Ray cluster; here without ADDRESS"
     )
-    build.add_argument("--gpus", type=float, default=0.0, help="GPUs of each Ray task (default 0)")
+    build.add_argument(
+        "--gpus", type=float, default=0.0, help="GPUs of each Ray task, with --device cuda (not run yet)"
+    )
     build.add_argument("--shard", type=_shard, metavar="3/64", help="measure this part alone, and merge later")
     build.add_argument("--allow-mixed", action="store_true", help="take blocks of other processors, equal to 1e-5")
     build.set_defaults(run=_build, command="build")
@@ -83,6 +91,8 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", required=True, help="the atlas's folder, s3://bucket/folder too; what is there is not measured again"
     )
+    parser.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1 (GPUs: not run yet)")
+    parser.add_argument("--dtype", choices=DTYPES, default="float32", help="of the weights (default float32)")
     parser.add_argument("--name", default="", help="the corpus's name")
     parser.add_argument("--attribution", default="", help="whose texts they are, and their licence")
     parser.add_argument("--column", default="text", help="the column of Parquet or JSONL files with the text")
@@ -136,25 +146,49 @@ class _Stop:
         print("Stopping after the blocks at work; the same command goes on from here.", file=sys.stderr)
 
 
+class _Progress:
+    """Tells how far a build is: a bar in a terminal, a line a block where stderr is a file."""
+
+    def __init__(self, bar: tqdm[Any]) -> None:
+        self._bar, self._begun, self._first = bar, monotonic(), 0
+
+    def __call__(self, done: int, total: int) -> None:
+        self._bar.total = total
+        self._bar.update(done - self._bar.n)
+        if not self._bar.disable:
+            return
+        self._first = self._first or done  # the first block waits for the model, and blocks of earlier runs count in it
+        if done == self._first:
+            self._begun = monotonic()
+            rate = ""
+        else:
+            left = (total - done) * (monotonic() - self._begun) / (done - self._first)
+            rate = f", about {left / 60:,.0f} minutes left"
+        print(f"{done:,} of {total:,} texts{rate}", file=sys.stderr, flush=True)
+
+
 def _build(chosen: argparse.Namespace) -> int:
+    if chosen.gpus and (chosen.ray is None or chosen.device == "cpu"):
+        raise ValueError(
+            "--gpus reserves GPUs of a Ray cluster, which a model on the CPU does not use: add --ray and --device cuda"
+        )
     stop = _Stop()
+    if not freed.can_release():
+        print(
+            "This system's C library keeps freed memory: workers may grow with texts of many lengths.", file=sys.stderr
+        )
     plans_alone = chosen.command == "plan"
 
     def place(name: str) -> Place:
         return storage.place(name, retries=chosen.retries)
 
     with tqdm(total=0, unit=" texts", disable=True if plans_alone else None) as bar:
-
-        def tell(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
         out, corpus = place(chosen.out), [place(name) for name in chosen.corpus]
-        options = {"out": out, "shard": chosen.shard, "allow_mixed": chosen.allow_mixed, "on_progress": tell}
+        options = {"out": out, "shard": chosen.shard, "allow_mixed": chosen.allow_mixed, "on_progress": _Progress(bar)}
         options |= {"resume": not chosen.no_resume, "name": chosen.name, "attribution": chosen.attribution}
         options |= {"block_texts": chosen.block_texts, "block_bytes": chosen.block_bytes, "column": chosen.column}
         options |= {"keep": chosen.keep, "copy": chosen.copy, "planned": chosen.plan, "on_planned": _say_size}
-        options |= {"stop": lambda: stop.asked or plans_alone}
+        options |= {"dtype": chosen.dtype, "device": chosen.device, "stop": lambda: stop.asked or plans_alone}
         if chosen.ray is None:
             made = atlas.build(chosen.model, corpus, workers=chosen.workers, **options)
         else:
@@ -220,10 +254,14 @@ def _print(opened: Atlas) -> None:
     counted, manifest = opened.counted, opened.manifest
     print(f"{manifest.model}, {len(opened.heads):,} heads, over {counted.read:,} texts of {manifest.corpus}")
     print(f"{counted.tokens:,} tokens; {counted.cut:,} texts were cut, {counted.unread:,} had nothing to read")
+    for id, reason in list(opened.aside.items())[:_MOST_ASIDE]:
+        print(f"Text {id:,} was set aside, because measuring it failed twice: {reason}")
+    if (more := len(opened.aside) - _MOST_ASIDE) > 0:
+        print(f"{more:,} more texts were set aside: {opened.folder / ABOUT} names them.")
     if manifest.attribution:
         print(manifest.attribution)
     if opened.mixed:
-        print(f"Some blocks are of {'; '.join(opened.mixed)}: numbers are equal to 1e-5, not to the bit.")
+        print(f"Measured on {manifest.capability}, and some blocks on others: {'; '.join(opened.mixed)}.")
 
 
 if __name__ == "__main__":

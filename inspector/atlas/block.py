@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from types import MappingProxyType
+from typing import cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,21 +24,27 @@ from torch import nn
 
 from inspector.atlas import manifest as manifests
 from inspector.atlas import measuring, planning, statistics, storage
+from inspector.atlas.aside import Part, Unit, Without
 from inspector.atlas.manifest import Manifest
 from inspector.atlas.measures import NAMES
 from inspector.atlas.measuring import Grams
 from inspector.atlas.relations import RelationCounter, place
+from inspector.atlas.running import UnitError
 from inspector.atlas.statistics import Statistics
 from inspector.atlas.storage import Place
 from inspector.atlas.tables import parquet_bytes
 from inspector.atlas.texts import Text
+from inspector.memory import freed
 from inspector.probe.inputs import ModelInputs, tokenize_inputs
 from models import LoadedModel, load
+from models.formatting import one_line
 from models.output_projection import find
+from models.placement import DtypeName, input_device
 
 BLOCKS = "blocks"
 HEADS = "heads"
 ABOUT = "block.json"
+ASIDE = "aside"  # in it: the texts that could not be measured, by their ids, with the reason
 NUMBERS, STATISTICS, EXAMPLES, PAIRS, RELATIONS = (
     *("texts.parquet", "statistics.parquet", "examples.parquet", "pairs.parquet"),
     "relations.parquet",
@@ -48,25 +56,48 @@ class MeasureBlock:
     """A unit of work: measures one block of an atlas's plan. Called with the block's number; what is done stays.
 
     model: the id to load, or a loaded model, which stays in its process. allow_mixed: measure on a processor, or with
-    libraries, that the plan does not name.
+    libraries, that the plan does not name. dtype, device: of a model that is loaded by its id, as in `models.load`.
     """
 
     folder: Place
     model: str | LoadedModel
     allow_mixed: bool = False
+    dtype: str = "float32"
+    device: str = "cpu"
 
-    def __call__(self, number: int) -> int:
-        """Measure a block, one torch thread, and return how many texts it has; a block that is there is left."""
+    def __call__(self, unit: Unit) -> int:
+        """Measure a block, one torch thread, and return how many texts it has; a block that is there is left.
+
+        A part of a block is measured on trial: nothing is kept of it, and it counts as no text. Raises UnitError where
+        the texts cannot be measured.
+        """
         torch.set_num_threads(1)  # more threads add up in another order, and so give other bits
+        number = unit if isinstance(unit, int) else unit.block
         manifest = manifests.read(self.folder)
-        loaded, grams = _model(self.model)
+        loaded, grams = self._model()
         check(manifest, loaded, allow_mixed=self.allow_mixed)
         folder = path(self.folder, number)
         texts = planning.read_texts(self.folder, manifest, number)
+        if isinstance(unit, Part):
+            _tried(manifest, loaded, grams, {id: texts[id] for id in unit.texts})
+            return 0
+        aside = dict(unit.aside) if isinstance(unit, Without) else {}
         if not (folder / ABOUT).is_file():
-            files, counted = _measured(manifest, loaded, grams, texts)
-            _write(folder, files, about=_about(manifest, loaded, number, counted))
+            files, counted = _tried(manifest, loaded, grams, texts, aside=aside)
+            _write(folder, files, about=_about(manifest, loaded, number, counted, aside=aside))
+            del files
+            freed.release()  # batches differ in shape, and glibc keeps what each has freed: 35 MB a block
         return len(texts)
+
+    def _model(self) -> tuple[LoadedModel, Grams | None]:
+        """The model, and the Gram matrices of its output projections, which are made once for each network."""
+        loaded = _loaded(self.model, self.dtype, self.device) if isinstance(self.model, str) else self.model
+        if loaded.network not in _grams:
+            try:
+                _grams[loaded.network] = measuring.grams(find(loaded), device=input_device(loaded.network))
+            except ValueError:  # the manifest says why
+                _grams[loaded.network] = None
+        return loaded, _grams[loaded.network]
 
 
 def path(folder: Place, number: int) -> Place:
@@ -87,9 +118,15 @@ def check(manifest: Manifest, loaded: LoadedModel, *, allow_mixed: bool = False)
     if not allow_mixed and here != (manifest.capability, manifest.versions):
         raise ValueError(
             f"the atlas was planned on {describe(manifest.capability, manifest.versions)}, and this is "
-            f"{describe(*here)}: blocks would differ in their last bits; allow_mixed (--allow-mixed) takes them as "
-            "equal to 1e-5"
+            f"{describe(*here)}: {apart(manifest.capability, here[0])}"
         )
+
+
+def apart(one: str, other: str) -> str:
+    """Say how far blocks of two processors or devices are apart, and what takes them together."""
+    if manifests.is_device(one) or manifests.is_device(other):
+        return "how far a device's numbers are from others is not known; allow_mixed (--allow-mixed) takes them all"
+    return "blocks differ in their last bits; allow_mixed (--allow-mixed) takes them as equal to 1e-5"
 
 
 def describe(capability: str, versions: Mapping[str, str]) -> str:
@@ -101,19 +138,25 @@ _grams: WeakKeyDictionary[nn.Module, Grams | None] = WeakKeyDictionary()
 
 
 @lru_cache(maxsize=2)
-def _loaded(id: str) -> LoadedModel:
-    return load(id)
+def _loaded(id: str, dtype: str, device: str) -> LoadedModel:
+    """Load a model once for this process; weights are pages of their file, which all processes of a machine share."""
+    return load(id, dtype=cast("DtypeName", dtype), device=device)
 
 
-def _model(model: str | LoadedModel) -> tuple[LoadedModel, Grams | None]:
-    """The model, and the Gram matrices of its output projections, which are made once for each network."""
-    loaded = _loaded(model) if isinstance(model, str) else model
-    if loaded.network not in _grams:
-        try:
-            _grams[loaded.network] = measuring.grams(find(loaded))
-        except ValueError:  # the manifest says why
-            _grams[loaded.network] = None
-    return loaded, _grams[loaded.network]
+def _tried(
+    manifest: Manifest,
+    loaded: LoadedModel,
+    grams: Grams | None,
+    texts: Mapping[int, Text],
+    *,
+    aside: Mapping[int, str] = MappingProxyType({}),
+) -> tuple[dict[str, bytes], dict[str, int]]:
+    """Measure the texts; UnitError, with a line that says why, where they cannot be, whatever it is."""
+    try:
+        return _measured(manifest, loaded, grams, texts, aside)
+    except Exception as error:
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        raise UnitError(f"{kind}{one_line(error)}") from error
 
 
 def _measured(
@@ -121,10 +164,14 @@ def _measured(
     loaded: LoadedModel,
     grams: Grams | None,
     texts: Mapping[int, Text],
+    aside: Mapping[int, str],
 ) -> tuple[dict[str, bytes], dict[str, int]]:
-    """Measure the texts; returns the block's files, and how many texts were read, and cut, and their tokens."""
+    """Measure the texts, but those set aside; returns the block's files, and how many texts were read, and cut, and
+    their tokens.
+    """
     sites = manifest.head_sites
-    inputs = {id: inputs_of_text for id, text in texts.items() if (inputs_of_text := _inputs(loaded, text)) is not None}
+    tokenized = ((id, _inputs(loaded, text)) for id, text in texts.items() if id not in aside)
+    inputs = {id: of_text for id, of_text in tokenized if of_text is not None}
     read = list(inputs)
     lengths = [(len(inputs[id].encoding), len(inputs[id].target or ())) for id in read]
     rows = {id: row for row, id in enumerate(texts)}
@@ -148,7 +195,7 @@ def _measured(
         numbers[places] = made.numbers
         pairs["query"][places], pairs["key"][places] = made.pair_queries, made.pair_keys
         pairs["weight"][places] = made.pair_weights
-    return _files(manifest, texts, inputs, numbers, pairs, counter), _counted(texts, inputs)
+    return _files(manifest, texts, inputs, numbers, pairs, counter), _counted(texts, inputs, aside)
 
 
 def _inputs(loaded: LoadedModel, text: Text) -> ModelInputs | None:
@@ -199,11 +246,11 @@ def _files(
     return {name: parquet_bytes(table, split=name == NUMBERS) for name, table in tables.items()}
 
 
-def _counted(texts: Mapping[int, Text], inputs: Mapping[int, ModelInputs]) -> dict[str, int]:
+def _counted(texts: Mapping[int, Text], inputs: Mapping[int, ModelInputs], aside: Mapping[int, str]) -> dict[str, int]:
     tokens = [_length(inputs, id, "encoding") for id in texts]
     read = sum(number > 0 for number in tokens)
     cut = sum(_is_cut(inputs, id) for id in texts)
-    return {"read": read, "unread": len(tokens) - read, "cut": cut, "tokens": sum(tokens)}
+    return {"read": read, "unread": len(tokens) - read - len(aside), "cut": cut, "tokens": sum(tokens)}
 
 
 def _length(inputs: Mapping[int, ModelInputs], id: int, part: str) -> int:
@@ -274,14 +321,17 @@ class _Relations:
         return self._counter.counts().table()
 
 
-def _about(manifest: Manifest, loaded: LoadedModel, number: int, counted: Mapping[str, int]) -> dict[str, object]:
-    return {
+def _about(
+    manifest: Manifest, loaded: LoadedModel, number: int, counted: Mapping[str, int], *, aside: Mapping[int, str]
+) -> dict[str, object]:
+    about = {
         "plan": manifest.key,
         "block": number,
         "counted": dict(counted),
         "capability": manifests.capability(loaded),
         "versions": manifests.versions(),
     }
+    return {**about, ASIDE: {str(id): reason for id, reason in aside.items()}} if aside else about
 
 
 def _write(folder: Place, files: Mapping[str, bytes], *, about: Mapping[str, object]) -> None:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
 from inspector.atlas import corpus as corpora
 from inspector.atlas import manifest as manifests
 from inspector.atlas import merging, planning, running, storage
+from inspector.atlas.aside import Search, Unit
 from inspector.atlas.beside import sweep
 from inspector.atlas.block import BLOCKS, MeasureBlock, check
 from inspector.atlas.corpus import Corpus
 from inspector.atlas.manifest import Manifest
 from inspector.atlas.opened import Atlas, open_atlas
 from models import LoadedModel, load
+from models.placement import DtypeName
 
 OnProgress = Callable[[int, int], object]
 """A function that is told how many texts are measured, of how many."""
@@ -40,6 +43,9 @@ def build(
     copy: bool = False,
     planned: str | os.PathLike[str] | None = None,
     on_planned: Callable[[Manifest], object] | None = None,
+    dtype: str = "float32",
+    device: str = "cpu",
+    slots: int | Callable[[], int] | None = None,
     on_progress: OnProgress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Atlas | None:
@@ -48,25 +54,29 @@ def build(
     corpus: a file (text lines, .tsv, .conllu, .parquet, .jsonl), a list of pathlib.Path, or any iterable of texts.
     out: the atlas's folder; what is there already is not measured again. Files and folder may be s3://bucket/key
     (`storage.place` makes one for a list). workers: processes, one torch thread each.
-    executor: runs the blocks in the place of workers (threads, Ray, Dask, executorlib). resume: False refuses a folder
-    that holds an atlas. shard: (number from 1, of how many): measure this part alone, and merge later with
-    `merging.gather`. name, attribution: of the corpus, for people. column: of Parquet and JSONL files, with the text.
+    executor: runs the blocks in the place of workers (threads, Ray, Dask, executorlib); slots: how many it runs at
+    once, a number or a function that is asked again and again, where the executor does not say (`running.run`). dtype,
+    device: of a model that is loaded by its id, here and by every worker, as in `models.load`.
+    resume: False refuses a folder that holds an atlas. shard: (number from 1, of how many): measure this part alone,
+    and merge later with `merging.gather`. name, attribution: of the corpus, for people. column: of Parquet and JSONL
+    files, with the text.
     block_texts, block_bytes: the most texts of a block, and bytes of their words. keep: the numbers of single texts
     that are kept: "all", a "sample", or "none". copy: copy the texts of files into the folder, as is done with those of
     any iterable. planned: a folder with the same plan, which is taken over: then the corpus is not read for another.
     on_planned: told the manifest before the first block is measured.
     stop: asked between blocks; True ends the building.
 
-    The bytes do not depend on workers, executor, order or interruptions (see `manifest`). Returns None where blocks are
-    left: stopped, or another shard's. Raises ValueError for a corpus without a text or one that cannot be read, a
-    folder that cannot be written, and an atlas that was planned otherwise.
+    The bytes do not depend on workers, executor, order or interruptions (see `manifest`). A text that cannot be
+    measured, twice, is set aside and named in the atlas (`Atlas.aside`). Returns None where blocks are left: stopped,
+    or another shard's. Raises ValueError for a corpus without a text or one that cannot be read, a folder that cannot
+    be written, and an atlas that was planned otherwise.
     """
     folder = storage.place(out)
     if not resume and (folder / manifests.NAME).is_file():
         raise ValueError(f"{folder} holds an atlas already; choose another folder, or resume it")
     if isinstance(folder, Path):
         sweep(folder, folder / BLOCKS)
-    loaded = model if isinstance(model, LoadedModel) else load(model)
+    loaded = _loaded(model, dtype, device)
     manifest = planning.plan(
         loaded,
         corpus,
@@ -89,16 +99,28 @@ def build(
     total = sum(map(manifest.count, part))
     done = total - sum(map(manifest.count, numbers))
 
-    def tell(number: int, texts: int) -> None:
+    search = Search(manifest.ids)
+
+    def tell(unit: Unit, texts: int) -> Iterable[Unit]:
         nonlocal done
         done += texts
-        if on_progress is not None:
+        if on_progress is not None and texts:
             on_progress(done, total)
+        return search.done(unit)
 
     # In this process the loaded model is at hand; elsewhere each worker loads it by its id and holds it to the plan.
     here = workers == 1 if executor is None else isinstance(executor, ThreadPoolExecutor)
-    task = MeasureBlock(folder.resolve(), loaded if here else loaded.card.id, allow_mixed)
-    running.run(task, numbers, workers=workers, executor=executor, on_done=tell, stop=stop)
+    task = MeasureBlock(folder.resolve(), loaded if here else loaded.card.id, allow_mixed, dtype, device)
+    running.run(
+        task,
+        list[Unit](numbers),
+        workers=workers,
+        executor=executor,
+        slots=slots,
+        on_done=tell,
+        instead=search.failed,
+        stop=stop,
+    )
     if isinstance(folder, Path):
         sweep(folder / BLOCKS)  # what workers have left that were killed meanwhile, and whose blocks others made
     if merging.missing(folder, manifest):
@@ -112,6 +134,16 @@ def of_shard(manifest: Manifest, shard: tuple[int, int]) -> range:
     number, count = shard
     blocks = len(manifest.blocks)
     return range(blocks * (number - 1) // count, blocks * number // count)
+
+
+def _loaded(model: str | os.PathLike[str] | LoadedModel, dtype: str, device: str) -> LoadedModel:
+    if isinstance(model, LoadedModel):
+        if (dtype, device) != ("float32", "cpu"):
+            raise ValueError(f"dtype and device are of a model that is loaded by its id, and {model.card.id} is loaded")
+        return model
+    if device == "mps":
+        raise ValueError("an atlas adds up in float64, which mps does not have; choose device='cpu' or 'cuda'")
+    return load(model, dtype=cast("DtypeName", dtype), device=device)
 
 
 def _named(corpus: Corpus) -> str:

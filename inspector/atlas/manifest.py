@@ -23,6 +23,7 @@ from inspector.atlas.measures import NAMES
 from inspector.atlas.measuring import HeadSite
 from inspector.atlas.storage import Place
 from models import LoadedModel
+from models.placement import dtype_name, dtype_of, input_device
 
 FORMAT = 2
 FIRST_FORMAT = 1
@@ -31,6 +32,7 @@ KEEP = ("none", "sample", "all")
 """Choices of the numbers of single texts that are kept: none, those of a thousand texts at most, or those of all."""
 NAME = "manifest.json"
 MOST_BYTES = 64 * 2**20  # of a manifest that is read: a hash for each block of 500 million texts
+_DEVICES = ("cuda", "xpu", "meta")
 _LIBRARIES = ("torch", "transformers", "numpy", "pyarrow")
 
 
@@ -53,8 +55,8 @@ class Manifest:
     the number of each block's first text. block_texts, block_bytes: the most that a block has, bytes of its texts in
     UTF-8 (but one text may have more). keep: of `KEEP`. trees: whether any text has a dependency tree. norm_weighted:
     why these measures are NaN, "" where they are not.
-    attribution: whose texts they are, and their licence. versions: of the libraries. capability: of the processor, as
-    torch names it; another one differs in the last bits.
+    attribution: whose texts they are, and their licence. versions: of the libraries. capability: the processor, as
+    torch names it, or the device; another processor differs in the last bits.
     """
 
     model: str
@@ -90,6 +92,10 @@ class Manifest:
         """Number of a block's texts."""
         after = self.firsts[block + 1] if block + 1 < len(self.firsts) else self.texts
         return after - self.firsts[block]
+
+    def ids(self, block: int) -> range:
+        """The numbers of a block's texts."""
+        return range(self.firsts[block], self.firsts[block] + self.count(block))
 
     def block_of(self, text: int) -> int:
         """The number of the block that a text is in."""
@@ -232,11 +238,19 @@ def _check(name: str, value: object, kind: type) -> None:
 
 
 def capability(loaded: LoadedModel) -> str:
-    """Name what the last bits depend on: the processor's instructions, or the device that the model is on."""
-    device = next(loaded.network.parameters()).device
+    """Name what the numbers depend on beside the plan: the processor's instructions ("AVX512"), or the device that the
+    model is on ("cuda: NVIDIA H200"), and the weights' dtype where it is not float32 ("AVX512 in bfloat16").
+    """
+    device, dtype = input_device(loaded.network), dtype_of(loaded.network)
+    place = torch.backends.cpu.get_cpu_capability() if device.type == "cpu" else device.type
     if device.type == "cuda":
-        return torch.cuda.get_device_name(device)
-    return torch.backends.cpu.get_cpu_capability() if device.type == "cpu" else device.type
+        place = f"{device.type}: {torch.cuda.get_device_name(device)}"
+    return place if dtype is torch.float32 else f"{place} in {dtype_name(dtype)}"
+
+
+def is_device(capability: str) -> bool:
+    """Return True if numbers were measured on a device that is no processor; `capability` may be followed by more."""
+    return capability.partition(":")[0].partition(" ")[0] in _DEVICES
 
 
 def versions() -> dict[str, str]:

@@ -209,10 +209,10 @@ def _weights(call: AttentionCall, rows: slice) -> Tensor:
     return weights
 
 
-def grams(projections: Mapping[ProjectionPlace, OutputProjection]) -> Grams:
-    """Compute W_O^h W_O^hT, float64 [H, E, E], of each call's output projection."""
+def grams(projections: Mapping[ProjectionPlace, OutputProjection], *, device: torch.device | None = None) -> Grams:
+    """Compute W_O^h W_O^hT, float64 [H, E, E], of each call's output projection; device: that they are kept on."""
     weights = {
-        place: projection.weight.double() for place, projection in projections.items()
+        place: projection.weight.to(device, torch.float64) for place, projection in projections.items()
     }  # a square loses half of its digits
     return {place: weight @ weight.transpose(1, 2) for place, weight in weights.items()}
 
@@ -322,8 +322,8 @@ class _Sums:
         self._masses = self._zeros(0 if self._between else len(queries.targets))
         self._special = torch.tensor(keys["special"], device=self._device)
         self._query_special = torch.tensor(queries["special"], device=self._device)
-        ends = [encoding.tokens[-1] in END_TOKENS for encoding in keys.encodings]
-        self._candidates = torch.tensor(ends, device=self._device)
+        self._ends = [encoding.tokens[-1] in END_TOKENS for encoding in keys.encodings]
+        self._candidates = torch.tensor(self._ends, device=self._device)
 
     def _zeros(self, *last: int) -> Tensor:
         return torch.zeros((*self._shape, *last), dtype=torch.float64, device=self._device)
@@ -345,10 +345,10 @@ class _Sums:
 
     def _most(self, weights: Tensor) -> Tensor:
         """The largest weight of each row, [B, H, rows]; an end token at the end of the text is no candidate."""
-        if not bool(self._candidates.any()):
+        if not any(self._ends):
             return weights.amax(dim=-1)
         without = weights[..., :-1].amax(dim=-1) if weights.shape[-1] > 1 else weights.new_zeros(weights.shape[:-1])
-        if bool(self._candidates.all()):
+        if all(self._ends):
             return without
         return torch.where(self._candidates[:, None, None], without, weights.amax(dim=-1))
 

@@ -37,14 +37,18 @@ ABOUT = "atlas.json"
 SAMPLE = "sample.parquet"
 CHECKPOINT = 1000  # blocks
 _FOLD = "fold.json"
-_MOST_ABOUT = 64 * 2**10  # bytes of a block.json
-_MOST_FOLD = 2**20
+_MOST_ABOUT = 2**20  # bytes of a block.json
+_MOST_FOLD = 16 * 2**20
+_MOST_DIGITS = 18  # of an id
 _DISK_READERS, _STORE_READERS = 2, 16  # an object store answers slowly, and many at once
 
 
 @dataclass(frozen=True)
 class TextCounts:
-    """Texts of an atlas: read, without anything to read, and cut to the model's longest text; tokens of all."""
+    """Texts of an atlas: read, without anything to read, and cut to the model's longest text; tokens of all.
+
+    Texts that were set aside, because they could not be measured, are none of these.
+    """
 
     read: int
     unread: int
@@ -113,7 +117,7 @@ def missing(folder: Place, manifest: Manifest) -> list[int]:
 class _Part:
     """A block as it is added. about: SHA-256 of its block.json. mixed: what made it, where the plan names another.
 
-    drawn: ids of its texts that the sample may hold.
+    drawn: ids of its texts that the sample may hold. aside: reasons of those that could not be measured, by their ids.
     """
 
     about: str
@@ -124,6 +128,7 @@ class _Part:
     pairs: pa.Table
     relations: RelationCounts | None
     drawn: NDArray[np.int64]
+    aside: dict[str, str]
 
 
 def _read_ahead(folder: Place, manifest: Manifest, *, first: int, allow_mixed: bool) -> Iterator[_Part]:
@@ -158,8 +163,8 @@ def _part(folder: Place, manifest: Manifest, number: int, *, allow_mixed: bool) 
     made = block.describe(about["capability"], about["versions"])
     if made != here and not allow_mixed:
         raise ValueError(
-            f"{there} was measured on {made}, and the atlas was planned on {here}: they differ in the last bits; "
-            "allow_mixed (--allow-mixed) takes them as equal to 1e-5"
+            f"{there} was measured on {made}, and the atlas was planned on {here}: "
+            f"{block.apart(manifest.capability, about['capability'])}"
         )
     contents = {name: _whole(there, name, hash) for name, hash in about["files"].items()}
 
@@ -184,6 +189,7 @@ def _part(folder: Place, manifest: Manifest, number: int, *, allow_mixed: bool) 
         pairs=table(block.PAIRS, PAIR),
         relations=relations,
         drawn=drawn,
+        aside=about[block.ASIDE],
     )
 
 
@@ -211,7 +217,9 @@ def _about(there: Place) -> tuple[bytes, dict[str, Any]]:
             raise
         raise _damaged(there, path) from error
     kinds = {"plan": str, "block": int, "counted": dict, "capability": str, "versions": dict, "files": dict}
-    if not isinstance(fields, dict) or {name: type(value) for name, value in fields.items()} != kinds:
+    if not isinstance(fields, dict) or not is_aside(fields.setdefault(block.ASIDE, {})):
+        raise _damaged(there, path)
+    if {name: type(value) for name, value in fields.items() if name != block.ASIDE} != kinds:
         raise _damaged(there, path)
     counted = {name: type(value) for name, value in fields["counted"].items()}
     if counted != dict.fromkeys(("read", "unread", "cut", "tokens"), int):
@@ -220,6 +228,13 @@ def _about(there: Place) -> tuple[bytes, dict[str, Any]]:
     if fields["files"].keys() - {block.NUMBERS, block.RELATIONS} != names:
         raise _damaged(there, path)
     return content, fields
+
+
+def is_aside(value: object) -> bool:
+    """Return True if a value of a stranger's JSON is texts that were set aside: reasons by their ids."""
+    return isinstance(value, dict) and all(
+        isinstance(reason, str) and id.isdecimal() and len(id) <= _MOST_DIGITS for id, reason in value.items()
+    )
 
 
 # --- the fold ---------------------------------------------------------------------------------------------------------
@@ -233,6 +248,7 @@ class _Fold:
         self.next, self.chain = 0, ""
         self.mixed: set[str] = set()
         self.counted = TextCounts(0, 0, 0, 0)
+        self.aside: dict[str, str] = {}
         self.statistics: Statistics | None = None
         self.relations = RelationCounts.none(heads) if manifest.trees else None
         self.examples, self.pairs = Strongest(EXAMPLE, heads=heads), Strongest(PAIR, heads=heads)
@@ -243,6 +259,7 @@ class _Fold:
         self.next, self.chain = self.next + 1, _chained(self.chain, part.about)
         self.mixed |= {part.mixed} - {""}
         self.counted = self.counted.added(part.counted)
+        self.aside |= part.aside
         self.statistics = part.statistics if self.statistics is None else self.statistics.added(part.statistics)
         if self.relations is not None and part.relations is not None:
             self.relations = self.relations.merged(part.relations)
@@ -274,6 +291,7 @@ def _save(fold: _Fold, folder: Place, manifest: Manifest) -> None:
         "chain": fold.chain,
         "mixed": sorted(fold.mixed),
         "counted": asdict(fold.counted),
+        "aside": fold.aside,
         "drawn": fold.drawn.tolist(),
         "files": {name: sha256(content).hexdigest() for name, content in contents.items()},
     }
@@ -313,6 +331,7 @@ def _kept(there: Place, manifest: Manifest) -> _Fold:
 
     fold.next, fold.chain, fold.mixed = int(about["next"]), str(about["chain"]), set(map(str, about["mixed"]))
     fold.counted, fold.drawn = TextCounts(**about["counted"]), np.array(about["drawn"], np.int64)
+    fold.aside = {str(id): str(reason) for id, reason in about["aside"].items()}
     fold.statistics = Statistics.from_table(table(block.STATISTICS, STATISTICS), heads=heads)
     fold.examples.add(table(block.EXAMPLES, EXAMPLE))
     fold.pairs.add(table(block.PAIRS, PAIR))
@@ -344,6 +363,8 @@ def _merged(folder: Place, manifest: Manifest, fold: _Fold) -> dict[str, bytes]:
         "counted": asdict(fold.counted),
         "mixed": sorted(fold.mixed),
     }
+    if fold.aside:
+        about[block.ASIDE] = fold.aside
     contents = {name: parquet_bytes(table) for name, table in files.items()}
     hashes = {name: sha256(content).hexdigest() for name, content in contents.items()}
     text = json.dumps({**about, "files": hashes}, ensure_ascii=False, sort_keys=True, indent=1)

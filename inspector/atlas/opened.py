@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -41,7 +41,7 @@ class Atlas:
     """Every head of a model over a corpus. heads: N, in the order of `heads`; measures: as in `MEASURES`.
 
     counted: the texts. mixed: other processors and versions that measured some blocks, so that numbers are equal to
-    1e-5 only. folder: of the merged files.
+    1e-5 only. folder: of the merged files. aside: texts that could not be measured, by their ids, with the reason.
     """
 
     folder: Place
@@ -49,6 +49,7 @@ class Atlas:
     counted: TextCounts
     mixed: tuple[str, ...]
     hashes: dict[str, str]
+    aside: dict[int, str] = field(default_factory=dict)
 
     @cached_property
     def heads(self) -> pd.DataFrame:
@@ -170,14 +171,17 @@ def open_atlas(folder: str | os.PathLike[str]) -> Atlas:
 
 
 def _parsed(folder: Place, fields: Any) -> Atlas:
-    if not isinstance(fields, dict) or fields.keys() != {"manifest", "counted", "mixed", "files"}:
+    if not isinstance(fields, dict) or not merging.is_aside(aside := fields.pop(block.ASIDE, {})):
+        raise ValueError("fields are missing or unknown")
+    if fields.keys() != {"manifest", "counted", "mixed", "files"}:
         raise ValueError("fields are missing or unknown")
     manifest = manifests.parse(fields["manifest"])
     if manifest.measures != NAMES:
         raise ValueError("it was made by a Headlight with other measures")
     counted = TextCounts(**{name: int(fields["counted"][name]) for name in ("read", "unread", "cut", "tokens")})
     hashes = {str(name): str(value) for name, value in fields["files"].items() if "/" not in name and "\\" not in name}
-    return Atlas(folder, manifest, counted, tuple(map(str, fields["mixed"])), hashes)
+    of_ids = {int(id): reason for id, reason in aside.items()}
+    return Atlas(folder, manifest, counted, tuple(map(str, fields["mixed"])), hashes, of_ids)
 
 
 __all__ = ["WITH_EXAMPLES", "Atlas", "open_atlas"]

@@ -58,7 +58,9 @@ def about(atlas: Atlas) -> dict[str, Any]:
         "attribution": manifest.attribution,
         "heads": len(atlas.heads),
         "texts": {"read": counted.read, "unread": counted.unread, "cut": counted.cut},
+        "aside": [{"id": id, "reason": reason} for id, reason in atlas.aside.items()],
         "tokens": counted.tokens,
+        "measured_on": manifest.capability,
         "mixed": list(atlas.mixed),
     }
 

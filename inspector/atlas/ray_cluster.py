@@ -12,17 +12,20 @@ optional: `pip install -r requirements-cluster.txt`. Its usage statistics and it
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from concurrent import futures
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
+from inspector.atlas.running import LostUnit
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_RETRIES = 3  # of a unit whose machine died; a unit leaves nothing half done, so it may run again
+_ASKED = 1.0  # seconds for which the cluster's size is taken as it was
 
 
 @contextmanager
@@ -51,8 +54,10 @@ def connect(address: str | None = None, *, workers: int | None = None) -> Iterat
 class RayExecutor(Executor):
     """Runs each call as a Ray task on the cluster that this process has joined.
 
-    cpus, gpus: what a task takes of its machine, and so how many run there at once. A task whose machine dies runs
-    again elsewhere.
+    cpus, gpus: what a task takes of its machine, and so how many run there at once. A call whose machine or worker dies
+    ends as LostUnit: who handed it over runs it again. Tasks, not an actor a machine: an actor takes all cores of its
+    machine or waits for them, and a cluster that grows with its queue would see no queue. What processes of a machine
+    can share they share by themselves: weights are mapped from their file.
     """
 
     def __init__(self, *, cpus: float = 1, gpus: float = 0) -> None:
@@ -62,10 +67,21 @@ class RayExecutor(Executor):
             raise ValueError("this process has joined no Ray cluster: call inspector.atlas.ray_cluster.connect first")
         # One thread, set before the worker imports torch: the bytes of an atlas depend on it.
         threads = {"env_vars": {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}}
-        self._options = {"num_cpus": cpus, "num_gpus": gpus, "max_retries": _RETRIES, "runtime_env": threads}
+        self._options = {"num_cpus": cpus, "num_gpus": gpus, "max_retries": 0, "runtime_env": threads}
+        self._needs = {"CPU": cpus, "GPU": gpus}
+        self._size, self._size_at = 0, -_ASKED
         self._remote = ray.remote(_call)
         self._tasks: dict[Future[Any], Any] = {}
         self._closed = False
+
+    def slots(self) -> int:
+        """How many calls the machines of the cluster run at once, as it is now."""
+        if time.monotonic() >= self._size_at + _ASKED:
+            nodes = [node["Resources"] for node in _ray().nodes() if node["Alive"]]
+            needs = [(name, count) for name, count in self._needs.items() if count]
+            self._size = sum(min(int(has.get(name, 0) / count) for name, count in needs) for has in nodes)
+            self._size_at = time.monotonic()
+        return self._size
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Hand a call to the cluster; the future has its result, or its error."""
@@ -87,8 +103,11 @@ class RayExecutor(Executor):
             future.set_result(done.result())
             return
         cause = getattr(error, "cause", None)  # Ray wraps what a task raises, with the traceback in its text
-        broken = BrokenExecutor(f"a task was lost on the cluster ({type(error).__name__})")
-        future.set_exception(cause if isinstance(cause, Exception) else broken)
+        if isinstance(cause, Exception) and not isinstance(cause, _ray().exceptions.RayError):
+            future.set_exception(cause)
+            return
+        kind = type(error if cause is None else cause).__name__  # WorkerCrashedError, NodeDiedError, OutOfMemoryError
+        future.set_exception(LostUnit(f"its task was lost on the cluster ({kind})"))
 
     def _done(self, task: Any, future: Future[Any]) -> None:
         self._tasks.pop(future, None)

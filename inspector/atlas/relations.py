@@ -313,7 +313,7 @@ class _WordMaps:
     @classmethod
     def of(cls, sentences: Sequence[PlacedWords], *, causal: bool, device: torch.device) -> _WordMaps:
         units = torch.tensor([sentence.units for sentence in sentences], device=device)
-        numbers = torch.arange(int(units.max()) + 1, device=device)
+        numbers = torch.arange(max(sentence.count for sentence in sentences), device=device)
         members = units[:, None] == numbers[:, None]
         there = members.any(dim=-1)
         others = numbers[:, None] > numbers if causal else numbers[:, None] != numbers

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from inspector.memory import freed
 from inspector.views.server.shared import Shared
 from models import settings
 
@@ -67,9 +68,7 @@ def release_memory() -> None:
     Each run of the page is a thread, and gets one of up to eight arenas a core. A large work leaves its holes in the
     arena of its thread, where the next thread does not look: without this they add up to half a gigabyte.
     """
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is not None:
-        trim(0)
+    freed.release()
 
 
 def _keep_freed_memory() -> None:

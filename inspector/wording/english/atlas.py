@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import floor
 
-from inspector.atlas import Atlas, measures
+from inspector.atlas import Atlas, manifest, measures
 from inspector.atlas.corpus import Budget
 from inspector.atlas.estimate import Estimate
 from inspector.atlas.reading.standing import Standing
 from inspector.wording.english.atlas_card import GIVES
 from inspector.wording.english.costs import seconds
 from inspector.wording.english.phrases import count_of, listed, share
-from models.formatting import format_bytes, layer_name
+from models.formatting import format_bytes, layer_name, shortened
 
 ASKS = "Over a corpus"
 CANNOT = "has no atlas here"
@@ -27,6 +27,7 @@ SHARE_FOUND = "share found"
 ALL_HEADS, LAYERS, MOSTLY = "All heads in numbers", "Layers", "What a head mostly does"
 NO_HEAD_LEFT = "No head is left: take a filter away."
 FOR_PANDAS, ALL_SCORES = "the same for pandas and DuckDB", "every relation's scores"
+_NAMED, _REASON = 5, 120  # texts set aside that are named, and characters of a reason
 HEADS_CSV, HEADS_PARQUET, RELATIONS_CSV = "Heads, CSV", "Heads, Parquet", "Relations, CSV"
 BUILD = "Build one of your own texts"
 _GIVES = {**GIVES, "confidence": "to each query's strongest key"}
@@ -156,8 +157,26 @@ def corpus(atlas: Atlas) -> str:
     norms = atlas.manifest.norm_weighted
     weighted = f" Nothing is weighted by what a key adds: {norms}." if norms else ""
     whose = f" {atlas.manifest.attribution}." if atlas.manifest.attribution else ""
-    mixed = " Some were measured on other processors: their numbers are equal to 1e-5 only." if atlas.mixed else ""
-    return f"{sentence}{cut}{unread}{weighted}{whose}{mixed}"
+    return f"{sentence}{cut}{unread}{_aside(atlas)}{weighted}{whose}{_mixed(atlas)}"
+
+
+def _aside(atlas: Atlas) -> str:
+    """Name the texts that could not be measured, the first ones, with the reason of the first; "" without any."""
+    if not atlas.aside:
+        return ""
+    ids = sorted(atlas.aside)
+    named = ", ".join(f"{id:,}" for id in ids[:_NAMED])
+    more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
+    which = f"text {named}" if len(ids) == 1 else f"texts {named}{more}"
+    return f" Set aside, because measuring failed twice: {which} ({shortened(atlas.aside[ids[0]], _REASON)})."
+
+
+def _mixed(atlas: Atlas) -> str:
+    if not atlas.mixed:
+        return ""
+    if any(manifest.is_device(each) for each in (atlas.manifest.capability, *atlas.mixed)):
+        return " Some were measured on another device: how far their numbers are from the others' is not known."
+    return " Some were measured on other processors: their numbers are equal to 1e-5 only."
 
 
 def build(budget: Budget, *, size: int, by_key: bool) -> str:

@@ -108,10 +108,10 @@ def test_an_executor_of_processes_that_a_caller_brings_stays_open() -> None:
 def test_no_more_units_are_handed_over_than_asked_for() -> None:
     executor, done = Noted(3), set[int]()
     with executor:
-        run(str, range(200), executor=executor, ahead=5, on_done=lambda number, found: done.add(int(found)))
+        run(str, range(200), executor=executor, slots=3, on_done=lambda number, found: done.add(int(found)))
     assert done == set(range(200))
     assert executor.all == 200
-    assert 1 < executor.most <= 5
+    assert 1 < executor.most <= 6
 
 
 def test_results_are_told_in_the_thread_of_the_caller() -> None:
@@ -125,9 +125,9 @@ def test_results_are_told_in_the_thread_of_the_caller() -> None:
 def test_an_error_ends_the_run_with_its_own_sentence(threads: int) -> None:
     executor = Noted(threads) if threads else None
     with pytest.raises(ValueError, match=r"^block 7 cannot be written \(No space left on device\)$"):
-        run(partial(fail_at, 7), range(10_000), executor=executor, ahead=3)
+        run(partial(fail_at, 7), range(10_000), executor=executor, slots=2)
     if executor is not None:
-        assert executor.all <= 7 + 3
+        assert executor.all <= 7 + 4
         executor.shutdown()
 
 
@@ -162,7 +162,7 @@ def test_a_killed_worker_is_said_and_leaves_no_process() -> None:
 def test_stop_begins_nothing_new(threads: int) -> None:
     executor, done = Noted(threads) if threads else None, list[int]()
     run(
-        abs, range(10_000), executor=executor, ahead=4, stop=lambda: len(done) >= 5, on_done=lambda n, _: done.append(n)
+        abs, range(10_000), executor=executor, slots=2, stop=lambda: len(done) >= 5, on_done=lambda n, _: done.append(n)
     )
     assert 5 <= len(done) <= 5 + 4
     if executor is not None:

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -139,85 +138,6 @@ def test_shards_that_share_a_folder(corpus: Path, whole: Bytes, tmp_path: Path) 
     both = [started(command(corpus, out, "--shard", f"{number}/2")) for number in (1, 2)]
     assert [process.wait(PATIENCE) for process in both] == [0, 0]
     merging.merge(out)
-    assert files(out) == whole
-
-
-# --- Ray --------------------------------------------------------------------------------------------------------------
-
-_CLUSTER = """
-import sys
-import time
-from pathlib import Path
-
-from inspector import atlas
-from inspector.atlas.ray_cluster import RayExecutor, _ray, connect
-
-ray = _ray()  # as `connect` does, it turns the usage statistics off before Ray is there
-from ray.cluster_utils import Cluster
-
-corpus, trees, out, model, size = sys.argv[1:]
-place = {"num_cpus": 1, "node_ip_address": "127.0.0.1"}
-cluster = Cluster(initialize_head=True, head_node_args={**place, "include_dashboard": False})
-other = cluster.add_node(**place)
-
-
-def node(number: int) -> str:
-    time.sleep(1)
-    return ray.get_runtime_context().get_node_id()
-
-
-killed = False
-
-
-def tell(done: int, total: int) -> None:
-    global killed
-    if not killed and done:  # one machine dies in the middle of its work
-        cluster.remove_node(other, allow_graceful=False)
-        cluster.add_node(**place)
-        killed = True
-
-
-with connect(cluster.address), RayExecutor() as executor:
-    asked = [executor.submit(node, number) for number in range(4)]
-    assert len({one.result() for one in asked}) == 2, "tasks run on both nodes"
-    made = atlas.build(model, [Path(corpus), Path(trees)], out=out, block_texts=int(size), executor=executor,
-                       on_progress=tell)
-    assert made is not None and killed
-    assert {one["NodeManagerAddress"] for one in ray.nodes()} == {"127.0.0.1"}
-    from ray._common.usage import usage_lib
-    assert not usage_lib.usage_stats_enabled()
-    try:
-        executor.submit(int, "no number").result()
-    except ValueError as error:
-        assert "Traceback" not in str(error)
-    else:
-        raise AssertionError("an error of a task is lost")
-cluster.shutdown()
-"""
-
-
-def test_a_ray_cluster_of_two_nodes_of_which_one_is_killed(corpus: Path, whole: Bytes, tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="Ray is not installed: pip install -r requirements-cluster.txt")
-    out, home = tmp_path / "atlas", tmp_path / "home"
-    home.mkdir()
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("RAY_USAGE")},
-        "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": str(ROOT),
-        "HOME": str(home),
-        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # 127.0.0.1 stays 127.0.0.1
-    }
-    arguments = [str(corpus), str(TREES), str(out), MODEL, str(BLOCK)]
-    with TemporaryDirectory(prefix="ray") as sockets:  # a short path: a socket's has at most 107 characters
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", _CLUSTER, *arguments],
-            cwd=ROOT,
-            env={**environment, "RAY_TMPDIR": sockets},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
-    assert done.returncode == 0, done.stderr[-2000:]
     assert files(out) == whole
 
 
