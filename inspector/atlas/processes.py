@@ -31,7 +31,7 @@ class Processes(Executor):
         self._calls: list[Future[Any] | None] = [None] * count
 
     def slots(self) -> int:
-        """How many calls run at once."""
+        """Count the calls that run at once."""
         return len(self._pools)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:

@@ -75,7 +75,7 @@ class RayExecutor(Executor):
         self._closed = False
 
     def slots(self) -> int:
-        """How many calls the machines of the cluster run at once, as it is now."""
+        """Count the calls that the machines of the cluster run at once, as it is now."""
         if time.monotonic() >= self._size_at + _ASKED:
             nodes = [node["Resources"] for node in _ray().nodes() if node["Alive"]]
             needs = [(name, count) for name, count in self._needs.items() if count]

@@ -136,7 +136,7 @@ def test_the_bytes_are_those_of_a_corpus_without_the_text(poisoned: Path, tmp_pa
     there, undisturbed = files(poisoned), files(tmp_path)
     numbers = [name for name in undisturbed if name.startswith(("blocks/", "merged/")) and name.endswith(".parquet")]
     words = {f"blocks/{21 // 8:06d}/{block.NUMBERS}"}
-    assert len(numbers) == 5 * 4 + 4
+    assert len(numbers) == 5 * 4 + 5
     assert {name for name in numbers if there[name] != undisturbed[name]} == words
     one, other = (pq.read_table(block.path(folder, 21 // 8) / block.NUMBERS) for folder in (poisoned, tmp_path))
     assert parquet_bytes(one.drop_columns(["words"])) == parquet_bytes(other.drop_columns(["words"]))
