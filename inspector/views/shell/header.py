@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.text import plain
+from inspector.views.components import width
 from inspector.views.shell import available_models, languages, pages
 from inspector.wording.reader import pages as words
 from inspector.wording.reader import shell as shell_words
@@ -27,7 +28,8 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
     group, title, purpose = words.GROUPS[page.group], words.TITLES[page.address], words.PURPOSES[page.address]
     if shell_words.ENGLISH_ALONE and not page.in_chinese:
         purpose = f"{purpose}:gray[{shell_words.ENGLISH_ALONE}]"
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    # In a wide window a long purpose takes two lines, which are no higher than the buttons beside them.
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=width.is_stacked()):
         if narrow or group == title:
             st.title(title, anchor=False, width="content")
         else:
@@ -37,6 +39,7 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
         if narrow:
             with st.popover(words.ALL_PAGES):
                 _pages(page)
+            languages.switch()
         model = _model() if page.runs else ""
         if narrow:  # what stands here takes room from the picture
             place, before = st.empty(), f"{purpose} "
@@ -47,7 +50,8 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
         if before or model:
             place.markdown(before + model, width="stretch" if before else "content")
         asked = st.container(width="content")
-        languages.switch()
+        if not narrow:
+            languages.switch()
         return asked
 
 

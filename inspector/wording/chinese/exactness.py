@@ -23,14 +23,14 @@ _UNITS = {"tokens": "个 token", "characters": "个字符"}
 def title(checked: Exactness) -> str:
     """Say in the badge whether all that is shown was held to a second run of the model."""
     if not checked.holds:
-        return "在这段文本上不精确"
+        return "此文本上不精确"
     if checked.given:
         return "外部给定，未核对"
     kernel = "，用融合内核记录" if checked.fused else ""
     return (
         f"已记录，未核对{kernel}"
         if checked.second is None
-        else f"在这段文本上精确，误差不超过 {max(checked.second.largest, _of_mixers(checked)):.1e}{kernel}"
+        else f"此文本上精确，误差 ≤ {max(checked.second.largest, _of_mixers(checked)):.1e}{kernel}"
     )
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from models.loaded import Card
 
 OTHER_LANGUAGE, OTHER_LANGUAGE_HELP = "English", "用英文显示"
-ENGLISH_ALONE = "（本页正文只有英文）"
+ENGLISH_ALONE = "（正文为英文）"
 """The words behind a page's purpose where its content is not in the reader's language."""
 
 # --- the sidebar ------------------------------------------------------------------------------------------------------

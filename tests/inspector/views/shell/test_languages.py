@@ -57,7 +57,7 @@ def test_the_frame_of_a_page_has_no_english_word(page: str) -> None:
     assert app.title[0].value == chinese.TITLES[address]
     shown = said(app)
     assert chinese.PURPOSES[address] in shown
-    assert ("本页正文只有英文" in shown) == (page != "Questions")
+    assert ("正文为英文" in shown) == (page != "Questions")
 
 
 def test_drawers_and_notices_have_no_english_word(monkeypatch: pytest.MonkeyPatch) -> None:
