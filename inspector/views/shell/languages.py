@@ -18,6 +18,8 @@ from inspector.wording.reader import shell as words
 
 WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.page") for language in LANGUAGES}
 PRACTICE: dict[Language, ModuleType] = {language: in_language(language, "practice") for language in LANGUAGES}
+_NAMED = ("model", "switches.group")  # choices that outlive a run, and whose options are named in a language
+_DRAWN = "language.drawn"  # in the session: the language of the last run
 _CHOSEN = "language.chosen"  # in the session: what the reader or the link chose
 
 
@@ -34,8 +36,13 @@ def take() -> None:
 
     The browser's Back leads through addresses without a language, which is no part of a page's state.
     """
+    state = st.session_state
     if (asked := _named()) is not None:
-        st.session_state[_CHOSEN] = asked
+        state[_CHOSEN] = asked
+    if state.get(_DRAWN, chosen()) != chosen():
+        for key in filter(state.__contains__, _NAMED):
+            state[key] = state[key]  # the browser has the old name of the choice, which is none of the new ones
+    state[_DRAWN] = chosen()
 
 
 def in_link() -> Language | None:

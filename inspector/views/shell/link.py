@@ -162,8 +162,10 @@ def write(*, default_model: str, beside: str, default_text: str, language: str |
     # A link may say what it need not: it stays as it is, for another address would be a step of the browser's Back.
     there = {name for name, value in shown.items() if st.query_params.get(name) == value}
     told = {name: value for name, value in shown.items() if value != defaults.get(name, "") or name in there}
-    if language is not None and not st.session_state["link.same_page"]:
+    page = st.session_state["link.page"]
+    if language is not None and st.session_state.get("link.in_language") != page:  # a first run may have been cut short
         told[LANGUAGE] = language
+    st.session_state["link.in_language"] = page
     _put(dict.fromkeys(("model", "b", *TEXTS)) | told)
     if length > MAX_TEXT:
         st.sidebar.caption(wording.too_long_for_link(characters=length, most=MAX_TEXT))
