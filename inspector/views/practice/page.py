@@ -149,14 +149,11 @@ def _cell(value: Any) -> str:
     return f"{float(value):.4f}".rstrip("0").rstrip(".") if np.isfinite(value) else str(value)
 
 
-link.parameters("task", "lang")
+link.parameters("task")
 asked = link.number("task", default=1, first=1, last=len(TASKS))
 task = BY_NUMBER[asked or 1]
-with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    ways = st.container(width="stretch")
-    language = languages.switch("Language / 语言")
+language = languages.chosen()
 words = languages.PRACTICE[language]
 link.publish()
-with ways:
-    choose(task.number, words, language)
+choose(task.number, words, language)
 show(task, words, language)
