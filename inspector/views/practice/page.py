@@ -17,6 +17,7 @@ from inspector.practice.record.task import Task
 from inspector.questions.record.both import Language
 from inspector.text import plain
 from inspector.views.shell import downloads, languages, link
+from inspector.wording.reader import pages as page_words
 
 FILE = "mine.py"
 
@@ -31,7 +32,7 @@ def choose(number: int, words: ModuleType, language: Language) -> None:
         if task.level == level
     }
     st.selectbox(
-        words.TITLE,
+        page_words.TITLES["practice"],
         list(names),
         list(names).index(number),
         format_func=names.__getitem__,
