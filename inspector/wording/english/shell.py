@@ -10,7 +10,7 @@ from models.formatting import format_bytes
 if TYPE_CHECKING:
     from models.loaded import Card
 
-OTHER_LANGUAGE, OTHER_LANGUAGE_HELP = "中文", "Menus, sidebar and the page Questions in Chinese"
+OTHER_LANGUAGE, OTHER_LANGUAGE_HELP = "中文", "Menus, sidebar, Questions and Practice in Chinese"
 ENGLISH_ALONE = ""
 """The words behind a page's purpose where its content is not in the reader's language."""
 
