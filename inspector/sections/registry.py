@@ -21,7 +21,8 @@ class Page:
 
     board: a view with code of its own, whose pictures are touched; else a page of sections. reads: it shows the
     reader's text; runs: it asks the reader's model. The sidebar has what the page reads and runs. attends: what it
-    shows is of softmax attention, whose rows are shares.
+    shows is of softmax attention, whose rows are shares. in_chinese: its content is in Chinese too, not only the frame
+    around it.
     """
 
     address: str
@@ -31,6 +32,7 @@ class Page:
     reads: bool = True
     runs: bool = True
     attends: bool = False
+    in_chinese: bool = False
 
     @property
     def title(self) -> str:
@@ -125,8 +127,8 @@ PAGES = {
         Page("costs", "inside", "calculate", board=False),
         Page("generate", "write", "edit_note", attends=True),
         Page("time", "write", "schedule", board=False),
-        Page("questions", "learn", "quiz"),
-        Page("practice", "learn", "code", reads=False, runs=False),
+        Page("questions", "learn", "quiz", in_chinese=True),
+        Page("practice", "learn", "code", reads=False, runs=False, in_chinese=True),
         Page("tokens", "learn", "text_fields", board=False),
         Page("batch", "learn", "view_list", board=False),
         Page("lab", "learn", "science", reads=False, runs=False),

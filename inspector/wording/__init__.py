@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from inspector.wording.english import lab as lab
     from inspector.wording.english import layernorm as layernorm
     from inspector.wording.english import left_out as left_out
+    from inspector.wording.english import maps as maps
     from inspector.wording.english import mixers as mixers
     from inspector.wording.english import notebook as notebook
     from inspector.wording.english import pages as pages

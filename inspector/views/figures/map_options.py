@@ -9,7 +9,7 @@ import streamlit as st
 
 from inspector.plots.theme import Scale
 from inspector.views.shell import controls, link
-from inspector.wording import shell as words
+from inspector.wording import maps as words
 
 
 @dataclass(frozen=True)

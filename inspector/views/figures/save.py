@@ -27,7 +27,7 @@ from inspector.sections.section import File
 from inspector.text import quoted
 from inspector.views.components import slide as component
 from inspector.views.shell import appearance, boundary, downloads, python_lines
-from inspector.wording import shell as words
+from inspector.wording import maps as words
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,6 +17,7 @@ from inspector.practice.record.task import Task
 from inspector.questions.record.both import Language
 from inspector.text import plain
 from inspector.views.shell import downloads, languages, link
+from inspector.wording.reader import pages as page_words
 
 FILE = "mine.py"
 
@@ -31,7 +32,7 @@ def choose(number: int, words: ModuleType, language: Language) -> None:
         if task.level == level
     }
     st.selectbox(
-        words.TITLE,
+        page_words.TITLES["practice"],
         list(names),
         list(names).index(number),
         format_func=names.__getitem__,
@@ -149,14 +150,11 @@ def _cell(value: Any) -> str:
     return f"{float(value):.4f}".rstrip("0").rstrip(".") if np.isfinite(value) else str(value)
 
 
-link.parameters("task", "lang")
+link.parameters("task")
 asked = link.number("task", default=1, first=1, last=len(TASKS))
 task = BY_NUMBER[asked or 1]
-with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    ways = st.container(width="stretch")
-    language = languages.switch("Language / 语言")
+language = languages.chosen()
 words = languages.PRACTICE[language]
 link.publish()
-with ways:
-    choose(task.number, words, language)
+choose(task.number, words, language)
 show(task, words, language)

@@ -22,6 +22,7 @@ from inspector.views.figures import chart, matrix, save
 from inspector.views.questions import badges, guesses, guessing, whole
 from inspector.views.questions.reader import Reader
 from inspector.views.shell import asked_here, available_models, link, pages, problems, session
+from inspector.wording.reader import pages as page_words
 from models.huggingface.mixers import has_mixers
 
 ROOM = 720  # pixels: a line of large type that is read without turning the head
@@ -96,13 +97,11 @@ def verdict(answer: Answer, reader: Reader, words: ModuleType, language: Languag
     """Draw the verdict as a badge, and under what conditions it stands."""
     question = answer.question
     if answer.stands_in:
-        instead = words.model(available_models.name(str(answer.measured_on)))
+        instead = available_models.name_in_frame(str(answer.measured_on))
         st.badge(words.CANNOT, icon=":material/block:", color="gray")
         lacks = "" if question.of is None else question.of.lacks.of(language)
         st.text(
-            words.cannot(words.model(reader.name), lacks, instead)
-            if reader.at_hand
-            else words.not_at_hand(reader.name, instead)
+            words.cannot(reader.name, lacks, instead) if reader.at_hand else words.not_at_hand(reader.name, instead)
         )
     if answer.verdict is None:
         icon, colour = badges.LOOKS["failed"]
@@ -113,7 +112,7 @@ def verdict(answer: Answer, reader: Reader, words: ModuleType, language: Languag
     icon, colour = badges.LOOKS[answer.verdict]
     said = badges.words_of(question, answer.verdict, words)
     if answer.stands_in:
-        said = words.of_model(words.model(available_models.name(str(answer.measured_on))), said)
+        said = words.of_model(available_models.name_in_frame(str(answer.measured_on)), said)
     if answer.verdict in guessing.BETWEEN:
         held = held_claims(question.parts, answer.held)
         said = f"{said} · {words.held_of(sum(held), len(held))}"
@@ -166,8 +165,8 @@ def _see(answer: Answer, words: ModuleType) -> None:
     asks = PAGES[page].runs and "model" not in given
     if asks and answer.stands_in and answer.measured_on in available_models.ids():
         given |= {"model": str(answer.measured_on), "text": answer.text}
-        instead = words.model(available_models.name(str(answer.measured_on)))
-    label = words.see(PAGES[page].title, instead)
+        instead = available_models.name_in_frame(str(answer.measured_on))
+    label = words.see(page_words.TITLES[page], instead)
     link.lead(page, given)
     st.page_link(
         pages.FILES[page],
@@ -229,7 +228,7 @@ def _numbers(answer: Answer, reader: Reader, words: ModuleType, language: Langua
         if of is not None:
             head = words.numbers_of(of.of(language))
         elif answer.measured_on is not None:
-            head = words.numbers_of(words.model(available_models.name(answer.measured_on)))
+            head = words.numbers_of(available_models.name_in_frame(answer.measured_on))
         st.subheader(plain(head), anchor=False)
         rows = [
             (

@@ -10,13 +10,13 @@ from inspector.views.questions import guesses, guessing, interviewing, listing, 
 from inspector.views.questions.reader import Reader
 from inspector.views.shell import languages, link, problems, recording_notes
 
-link.parameters("q", "lang", "theme", "level", *interviewing.PARAMETERS, *path.PARAMETERS)
+link.parameters("q", "theme", "level", *interviewing.PARAMETERS, *path.PARAMETERS)
 number = link.number("q", default=None, first=1, last=max(BY_NUMBER))
 number = MERGED.get(number, number) if number is not None else None
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     ways = st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch")
     beside = st.container(horizontal=True, gap="small", width="content")
-    language = languages.switch("Language / 语言")
+language = languages.chosen()
 words = languages.WORDS[language]
 way = path.now()
 interview = interviewing.now()

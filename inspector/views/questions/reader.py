@@ -47,8 +47,8 @@ class Reader:
 
     @property
     def name(self) -> str:
-        """The model's name in a sentence."""
-        return available_models.name(self.model)
+        """The model's name in a sentence, in the reader's language."""
+        return available_models.name_in_frame(self.model)
 
     def settled(self, number: int) -> tuple[Settled, bool] | None:
         """Return a question's verdict, and whether another model gave it; None where it was not asked yet."""

@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from inspector.views.server import process_settings
 from inspector.views.server.shared import Shared
 from inspector.views.server.turns import Place, Turns
-from inspector.wording import queue as english
+from inspector.wording.reader import queue as sentences
 from models import settings
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ def turn(what: str, *, words: Words | None = None, say: Callable[[str], object] 
     """Run the block of long work when it is this visitor's turn, and say the place in the queue meanwhile.
 
     what: what is done in the block, the beginning of a sentence, and what others read who wait for it. words: the whole
-    sentence in place of the English one. say: draws the sentence, "" once the wait is over; in a box of its own where
+    sentence in place of the usual one. say: draws the sentence, "" once the wait is over; in a box of its own where
     None. Saying the place is also where Streamlit ends the run when the visitor presses Stop, changes something or
     leaves: the place is free at once. Between its pieces the block calls `give_way`, as every progress bar does. Work
     that no visitor asked for, in a thread of the server's, takes no turn.
     """
-    with _taken(turns(), what, words or partial(english.waits, what), say):
+    with _taken(turns(), what, words or partial(sentences.waits, what), say):
         began = thread_time()
         try:
             yield
@@ -66,7 +66,7 @@ def turn(what: str, *, words: Words | None = None, say: Callable[[str], object] 
 @contextmanager
 def loading(what: str) -> Iterator[None]:
     """Run the block, which loads a model, when it is this visitor's turn among those who load; see `turn`."""
-    with _taken(loads(), what, partial(english.waits, what), None):
+    with _taken(loads(), what, partial(sentences.waits, what), None):
         yield
 
 

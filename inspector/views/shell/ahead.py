@@ -14,6 +14,7 @@ import streamlit as st
 from inspector import examples
 from inspector.views.server import process_settings
 from inspector.views.shell import available_models, overview, session
+from inspector.wording.reader import shell as words
 from models.registry import default_id
 
 PULSE = 0.1  # seconds between two looks at what the visitor pressed
@@ -35,8 +36,7 @@ def wait() -> None:
     if not any(worker.is_alive() for worker in _workers):
         return
     pulse = st.empty()  # where Streamlit ends a run
-    title = available_models.title(default_id())
-    with st.spinner(f"Loading PyTorch and {title}: the server has just started, and this takes some seconds"):
+    with st.spinner(words.starting(available_models.title_in_frame(default_id()))):
         for worker in _workers:
             while worker.is_alive():
                 worker.join(PULSE)

@@ -49,7 +49,7 @@ def draw(place: DeltaGenerator, page: str) -> None:
                 st.markdown(f"**{heading}**")
             for question in questions:
                 _link(f"{question.number} · {question.asked.of(language)}", {"q": str(question.number)})
-        every = {"theme": "all", "lang": language}
+        every = {"theme": "all"}
         link.lead(PAGE, every)  # the question that was open there before would stand in place of the list
         _link(words.EVERY, every)
 
@@ -61,8 +61,7 @@ def address(question: Question) -> str:
 
 
 def _link(label: str, query: dict[str, str]) -> None:
-    lang = {"lang": str(held)} if (held := link.held("lang")) else {}
-    st.page_link(pages.FILES[PAGE], label=plain(label), query_params=link.of_sidebar() | query | lang)
+    st.page_link(pages.FILES[PAGE], label=plain(label), query_params=link.of_sidebar() | query)
 
 
 def _is_open(question: Question) -> bool:

@@ -12,6 +12,8 @@ from inspector.views.shell.model_shelf import shelf
 from inspector.views.shell.variants import base, changes, is_variant, side_b
 from inspector.wording import shell as wording
 from inspector.wording import switches as words
+from inspector.wording.reader import shell as frame_wording
+from inspector.wording.reader import switches as frame_words
 
 if TYPE_CHECKING:
     from models.loaded import Shape
@@ -47,20 +49,44 @@ def title(id: str) -> str:
 
     A variant in use is told from the other side: "mini-BERT, A: scale none".
     """
-    if id not in ids():
-        return id
-    if not is_variant(id):
-        return card(id).title
-    side = "A" if id == st.session_state.get("model") else "B"
-    return f"{name(base(id))}, {side}: {words.changes(changes(id), most=3)}"
+    return _title(id)
+
+
+def title_in_frame(id: str) -> str:
+    """Name a model like `title`, in the reader's language."""
+    return _title(id, in_frame=True)
 
 
 def name(id: str) -> str:
     """Name a model within a sentence: "MiniLM", "mini-BERT with scale none"; the id itself of one not at hand."""
+    return _name(id)
+
+
+def name_in_frame(id: str) -> str:
+    """Name a model like `name`, in the reader's language."""
+    return _name(id, in_frame=True)
+
+
+def _title(id: str, *, in_frame: bool = False) -> str:
+    say, say_switches = (frame_wording, frame_words) if in_frame else (wording, words)
+    if id not in ids():
+        return id
+    if not is_variant(id):
+        of_card: str = say.model(card(id).title)
+        return of_card
+    side = "A" if id == st.session_state.get("model") else "B"
+    titled: str = say.of_side(_name(base(id), in_frame=in_frame), side, say_switches.changes(changes(id), most=3))
+    return titled
+
+
+def _name(id: str, *, in_frame: bool = False) -> str:
+    say, say_switches = (frame_wording, frame_words) if in_frame else (wording, words)
     if id not in ids() and base(id) not in ids():
         return id
-    short = card(base(id)).title.split(",")[0]
-    return f"{short} with {words.changes(changes(id), most=3)}" if is_variant(id) else short
+    named: str = say.model(card(base(id)).title.split(",")[0])
+    if is_variant(id):
+        named = say.with_switches(named, say_switches.changes(changes(id), most=3))
+    return named
 
 
 def shape(id: str) -> Shape:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from inspector.text import plain
 from inspector.views.shell import link
-from inspector.wording import shell as wording
+from inspector.wording import maps as wording
 from models.formatting import layers_in_words
 
 if TYPE_CHECKING:

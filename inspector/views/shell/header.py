@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.text import plain
+from inspector.views.components import width
 from inspector.views.shell import available_models, languages, pages
-from inspector.wording import pages as words
-from inspector.wording import shell as shell_words
+from inspector.wording.reader import pages as words
+from inspector.wording.reader import shell as shell_words
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from streamlit.delta_generator import DeltaGenerator
 
     from inspector.sections.registry import Page
@@ -26,11 +25,11 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
 
     narrow: the window hides the menu, and the line offers the pages.
     """
-    said = languages.frame(page.address)
-    group, title, purpose = words.GROUPS[page.group], page.title, page.purpose
-    if said is not None:
-        group, title, purpose = said.GROUP, said.TITLE, said.PURPOSE
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    group, title, purpose = words.GROUPS[page.group], words.TITLES[page.address], words.PURPOSES[page.address]
+    if shell_words.ENGLISH_ALONE and not page.in_chinese:
+        purpose = f"{purpose}:gray[{shell_words.ENGLISH_ALONE}]"
+    # In a wide window a long purpose takes two lines, which are no higher than the buttons beside them.
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=width.is_stacked()):
         if narrow or group == title:
             st.title(title, anchor=False, width="content")
         else:
@@ -40,7 +39,8 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
         if narrow:
             with st.popover(words.ALL_PAGES):
                 _pages(page)
-        model = _model(said) if page.runs else ""
+            languages.switch()
+        model = _model() if page.runs else ""
         if narrow:  # what stands here takes room from the picture
             place, before = st.empty(), f"{purpose} "
         else:
@@ -49,16 +49,22 @@ def draw(page: Page, *, narrow: bool) -> DeltaGenerator:
         st.session_state[_PLACE] = place, before
         if before or model:
             place.markdown(before + model, width="stretch" if before else "content")
-        return st.container(width="content")
+        asked = st.container(width="content")
+        if not narrow:
+            languages.switch()
+        return asked
 
 
 def _pages(here: Page) -> None:
     """List the groups of pages, the open page's marked, and in each its pages with their purposes: so they all fit."""
     for group, listed in pages.GROUPS.items():
-        with st.expander(f":primary[**{group}**]" if here in listed else group):
+        name = words.GROUPS[group]
+        with st.expander(f":primary[**{name}**]" if here in listed else name):
             for page in listed:
-                st.page_link(pages.FILES[page.address], label=page.title, icon=f":material/{page.icon}:")
-                st.caption(page.purpose)
+                st.page_link(
+                    pages.FILES[page.address], label=words.TITLES[page.address], icon=f":material/{page.icon}:"
+                )
+                st.caption(words.PURPOSES[page.address])
 
 
 def name(what: str, title: str) -> None:
@@ -67,15 +73,15 @@ def name(what: str, title: str) -> None:
     what: such as "Shape". title: read as it stands, never as markdown.
     """
     place, before = st.session_state[_PLACE]
-    place.markdown(f"{before}{what}: **{plain(title)}**", width="stretch" if before else "content")
+    place.markdown(before + _named(what, title), width="stretch" if before else "content")
 
 
-def _model(said: ModuleType | None) -> str:
-    """Name the model that reads. said: the words of a page that is shown in Chinese too, None of another."""
+def _model() -> str:
+    """Name the model that reads."""
     opened = st.session_state.get("file") is not None
-    title = "that of the saved trace" if opened else available_models.title(st.session_state["model"])
-    if said is None:
-        return f"{shell_words.MODEL}: **{plain(title)}**"
-    name: str = said.SAVED_TRACE if opened else said.model(title)
-    label: str = said.MODEL
-    return label.format(f"**{plain(name)}**")
+    title = shell_words.THAT_OF_TRACE if opened else available_models.title_in_frame(st.session_state["model"])
+    return _named(shell_words.MODEL, title)
+
+
+def _named(what: str, title: str) -> str:
+    return f"{what}{shell_words.COLON}**{plain(title)}**"

@@ -1,55 +1,83 @@
-"""The language of what is written in two: the pages Questions and Practice, and the list of questions on every page."""
+"""The reader's language: that of the browser until the reader chooses another, which stays on all pages and in links.
+
+The frame of every page is in it, and what has been written in both languages.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from types import ModuleType
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from inspector.questions.record.both import LANGUAGES, Language
 from inspector.views.shell import link
 from inspector.wording import in_language
+from inspector.wording.reader import shell as words
 
-NAMES: dict[Language, str] = {"en": "English", "zh": "中文"}
 WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.page") for language in LANGUAGES}
 PRACTICE: dict[Language, ModuleType] = {language: in_language(language, "practice") for language in LANGUAGES}
-_FRAMES = {"questions": WORDS, "practice": PRACTICE}
-_PARAMETER = "lang"
+_NAMED = ("model", "switches.group")  # choices that outlive a run, and whose options are named in a language
+_DRAWN = "language.drawn"  # in the session: the language of the last run
+_CHOSEN = "language.chosen"  # in the session: what the reader or the link chose
 
 
 def chosen() -> Language:
-    """Return the language that the reader chose on Questions or Practice, at first that of the browser."""
-    held = link.held(_PARAMETER)
-    return "zh" if held == "zh" else "en" if held == "en" else _of_browser()
+    """Return the reader's language; English outside of a visit."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return "en"
+    language: Language | None = st.session_state.get(_CHOSEN)
+    return language or _of_browser()
 
 
-def frame(page: str) -> ModuleType | None:
-    """Return the words of a page's title line in the reader's language; None for a page that is in English alone.
+def take() -> None:
+    """Take the language from the address, where it names one; elsewhere the language stays as it was.
 
-    page: its address.
+    The browser's Back leads through addresses without a language, which is no part of a page's state.
     """
-    return _FRAMES[page][chosen()] if page in _FRAMES else None
+    state = st.session_state
+    if (asked := _named()) is not None:
+        state[_CHOSEN] = asked
+    if state.get(_DRAWN, chosen()) != chosen():
+        for key in filter(state.__contains__, _NAMED):
+            state[key] = state[key]  # the browser has the old name of the choice, which is none of the new ones
+    state[_DRAWN] = chosen()
 
 
-def switch(label: str) -> Language:
-    """Draw the switch on a page that declares the parameter "lang", and return the language; label: for hearers."""
-    now: Language = "zh" if link.choice(_PARAMETER, default=_of_browser(), options=LANGUAGES) == "zh" else "en"
-    key = f"language {now}"  # a switch that a link has moved is a new one
+def in_link() -> Language | None:
+    """Return the language that the address names: the one that was chosen; None where none was."""
+    language: Language | None = st.session_state.get(_CHOSEN)
+    return language
 
-    def choose() -> None:
-        link.assign(_PARAMETER, st.session_state[key])
 
-    st.segmented_control(
-        label,
-        LANGUAGES,
-        default=now,
-        format_func=NAMES.__getitem__,
-        key=key,
-        on_change=choose,
-        required=True,
-        label_visibility="collapsed",
+def complain() -> None:
+    """Say that the link names a language that there is not."""
+    asked = st.query_params.get(link.LANGUAGE)
+    if asked is not None and _named() is None:
+        link.refuse(link.LANGUAGE, asked, but=words.one_of(options=LANGUAGES, shown=chosen()))
+        del st.query_params[link.LANGUAGE]
+
+
+def switch() -> None:
+    """Draw the other language's name, a click on which chooses it."""
+    other: Language = "en" if chosen() == "zh" else "zh"
+    st.button(
+        words.OTHER_LANGUAGE,
+        help=words.OTHER_LANGUAGE_HELP,
+        key="language",
+        type="tertiary",
+        on_click=partial(_choose, other),
     )
-    return now
+
+
+def _choose(language: Language) -> None:
+    st.session_state[_CHOSEN] = st.query_params[link.LANGUAGE] = language
+
+
+def _named() -> Language | None:
+    asked = st.query_params.get(link.LANGUAGE)
+    return "zh" if asked == "zh" else "en" if asked == "en" else None
 
 
 def _of_browser() -> Language:

@@ -22,7 +22,8 @@ import streamlit as st
 
 from inspector.views.server import gate
 from inspector.views.shell import model_shelf
-from inspector.wording import pages as page_words
+from inspector.wording.reader import pages as page_words
+from inspector.wording.reader import shell as wording
 from models.formatting import layers_in_words
 
 T = TypeVar("T", int, str)
@@ -31,6 +32,7 @@ Bind = Literal["query-params"] | None
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text", "c_text", "d_text")  # of the sidebar and of Compare's panels
 _OF_SIDEBAR = ("model", *TEXTS[:3])
+LANGUAGE = "lang"  # the parameter that names the reader's language; see languages.py
 BESIDE = "side_b"  # in the session: the id of the model beside the sidebar's, or None
 Value = int | str | tuple[int, ...] | tuple[str, ...]
 MAX_NAME = 300  # characters of the name of another model
@@ -56,11 +58,8 @@ def read(page: str, *, known_models: Sequence[str], default_model: str, default_
             del st.query_params[gate.UNKNOWN]
         model = st.query_params.get("model", default_model)
         if model not in known_models and model.partition("?")[0] not in known_models:
-            complain(
-                f"The link asks for the model {_plain(model)}, which is not in the list. It was not loaded: "
-                f"you see {default_model} instead. To see what it would take and to load it, press Look in the "
-                "sidebar under Another model."
-            )
+            complain(sentence := wording.asks_for_model(model=_plain(model), instead=default_model))
+            state["link.unlisted"] = model, sentence
             state["picker.other"], state["picker.open"] = model.partition("?")[0][:MAX_NAME], True
             model = default_model
         state["model"], state[BESIDE] = model, st.query_params.get("b")
@@ -109,8 +108,9 @@ def followed() -> bool:
 
 
 def of_sidebar() -> dict[str, str]:
-    """Give what the address says of model and texts, for a link to another page, which may be opened in a new tab."""
-    return {name: value for name in _OF_SIDEBAR if (value := st.query_params.get(name)) is not None}
+    """Give what the address says of model, texts and language, for a link to another page, perhaps in a new tab."""
+    names = (*_OF_SIDEBAR, LANGUAGE)
+    return {name: value for name in names if (value := st.query_params.get(name)) is not None}
 
 
 def _arrive(page: str, known_models: Sequence[str]) -> None:
@@ -147,8 +147,12 @@ def _arrive(page: str, known_models: Sequence[str]) -> None:
         state[name] = value
 
 
-def write(*, default_model: str, beside: str, default_text: str) -> None:
-    """Put model, the model beside it ("" for none) and texts into the link where they differ from the page's start."""
+def write(*, default_model: str, beside: str, default_text: str, language: str | None) -> None:
+    """Put model, the model beside it ("" for none) and texts into the link where they differ from the page's start.
+
+    language: the one that was chosen, None where none was. A page that is opened takes it into its address; where the
+    browser's Back leads to an address without a language, that address stays.
+    """
     here = TEXTS if st.session_state["link.page"] == "compare" else _OF_SIDEBAR[1:]  # panels' texts are for Compare
     texts = {name: str(st.session_state.get(name, "")) for name in here}
     length = sum(len(text) for text in texts.values())
@@ -158,12 +162,13 @@ def write(*, default_model: str, beside: str, default_text: str) -> None:
     # A link may say what it need not: it stays as it is, for another address would be a step of the browser's Back.
     there = {name for name, value in shown.items() if st.query_params.get(name) == value}
     told = {name: value for name, value in shown.items() if value != defaults.get(name, "") or name in there}
+    page = st.session_state["link.page"]
+    if language is not None and st.session_state.get("link.in_language") != page:  # a first run may have been cut short
+        told[LANGUAGE] = language
+    st.session_state["link.in_language"] = page
     _put(dict.fromkeys(("model", "b", *TEXTS)) | told)
     if length > MAX_TEXT:
-        st.sidebar.caption(
-            f"The link restores the view but not the text: {length:,} characters are more than the {MAX_TEXT:,} that "
-            "fit a link."
-        )
+        st.sidebar.caption(wording.too_long_for_link(characters=length, most=MAX_TEXT))
 
 
 # --- widgets that stand in the link ----------------------------------------------------------------------------------
@@ -178,7 +183,7 @@ def bind_number(name: str, *, default: float, last: float, first: float = 0) -> 
     return _bind(
         name,
         lambda asked: len(asked) == 1 and _in_range(asked[0], last, first=first, whole=isinstance(default, int)),
-        but=f"they go from {first} to {last}. You see {default} instead.",
+        but=wording.out_of_range(first=first, last=last, but="", shown=default),
     )
 
 
@@ -198,7 +203,7 @@ def bind_choice(name: str, *, default: Option, options: Sequence[Option], label:
     return _bind(
         name,
         lambda asked: len(asked) == 1 and asked[0] in labels,
-        but=f"it can be {', '.join(map(_safe, labels))}. You see {_safe(label(default))} instead.",
+        but=wording.one_of(options=[_safe(label) for label in labels], shown=_safe(label(default))),
     )
 
 
@@ -218,14 +223,14 @@ def open_choice(name: str) -> str | None:
 
 def bind_several(name: str, *, options: range, default: Sequence[int] = ()) -> Bind:
     """Bind a widget's choice of several numbers; a number that is no option any more leaves it."""
-    state, shown = st.session_state, ", ".join(map(str, default)) or "none"
+    state, shown = st.session_state, ", ".join(map(str, default)) or wording.NONE
     if any(value not in options for value in state.get(name, ())):
         state[name] = [value for value in state[name] if value in options] or list(default)
     labels = set(map(str, options))
     return _bind(
         name,
         lambda asked: labels.issuperset(asked) and len(set(asked)) == len(asked),
-        but=f"they go from {options[0]} to {options[-1]}. You see {shown} instead.",
+        but=wording.out_of_range(first=options[0], last=options[-1], but="", shown=shown),
     )
 
 
@@ -237,7 +242,7 @@ def bind_layer(
     return _bind(
         name,
         lambda asked: len(asked) == 1 and asked[0] in map(str, attend),
-        but=f"{said(attend)}. You see {default} instead.",
+        but=wording.other_layers(layers=attend, said=said, shown=default),
     )
 
 
@@ -247,7 +252,7 @@ def bind_switch(name: str, *, default: bool = False) -> Bind:
     return _bind(
         name,
         lambda asked: len(asked) == 1 and asked[0].lower() in ("true", "false"),
-        but=f"it can be true or false. You see {str(default).lower()} instead.",
+        but=wording.true_or_false(shown=str(default).lower()),
     )
 
 
@@ -257,7 +262,7 @@ def bind_words(name: str, *, default: str, most: int) -> Bind:
     return _bind(
         name,
         lambda asked: len(asked) == 1 and len(asked[0]) <= most,
-        but=f"it has at most {most} characters. You see {_safe(default)} instead.",
+        but=wording.at_most(characters=most, shown=_safe(default)),
     )
 
 
@@ -277,7 +282,7 @@ def _bind(name: str, fits: Callable[[list[str]], bool], *, but: str) -> Bind:
     st.session_state.setdefault("link.bound", {}).setdefault(st.session_state.get("link.page"), set()).add(name)
     if name in st.session_state or not asked or fits(asked):
         return "query-params"
-    complain(f"The link asks for {name} {' and '.join(map(_plain, asked[:3]))}; {but}")
+    refuse(name, *asked[:3], but=but)
     del st.query_params[name]
     st.session_state["link.unbound"] = True
     return None
@@ -292,11 +297,11 @@ def number(name: str, *, default: int | None, last: int, first: int = 0) -> int 
     A run of a fragment does not read the link: a click that comes before the browser has the new address would undo
     the last click.
     """
-    shown = "none" if default is None else default
+    shown = wording.NONE if default is None else default
     _consume(
         name,
         lambda raw: int(raw) if _in_range(raw, last, first=first) else None,
-        but=f"; they go from {first} to {last}. You see {shown} instead.",
+        but=wording.out_of_range(first=first, last=last, but="", shown=shown),
     )
     value: int | None = st.session_state["link.held"].get(name, default)
     return default if value is not None and value > last else value
@@ -315,7 +320,7 @@ def layer(
         _consume(
             name,
             lambda raw: int(raw) if raw in map(str, attend) else None,
-            but=f"; {said(attend)}. You see {default} instead.",
+            but=wording.other_layers(layers=attend, said=said, shown=default),
         )
         asked = st.session_state["link.held"].get(name, default)
     return default if asked is None or asked not in attend else asked
@@ -326,7 +331,7 @@ def choice(name: str, *, default: str, options: Sequence[str]) -> str:
     _consume(
         name,
         lambda raw: raw if raw in options else None,
-        but=f"; it can be {', '.join(map(_safe, options))}. You see {_safe(default)} instead.",
+        but=wording.one_of(options=[_safe(option) for option in options], shown=_safe(default)),
     )
     value: str = st.session_state["link.held"].get(name, default)
     return value if value in options else default
@@ -337,7 +342,7 @@ def text(name: str, *, pattern: str) -> str:
     _consume(
         name,
         lambda raw: raw if not raw or re.fullmatch(pattern, raw, re.DOTALL) else None,
-        but=" is not one of the options; showing all.",
+        but=wording.NO_OPTION,
     )
     value: str = st.session_state["link.held"].get(name, "")
     return value
@@ -362,8 +367,8 @@ def several(
         known = 0 < len(asked) <= (most or len(asked)) and asked <= set(map(str, allowed))
         return tuple(item for item in allowed if str(item) in asked) if known else None
 
-    shown = ", ".join(map(str, default)) or "none"
-    _consume(name, read, but=f"; they go from {allowed[0]} to {allowed[-1]}{but}. You see {shown} instead.")
+    shown = ", ".join(map(str, default)) or wording.NONE
+    _consume(name, read, but=wording.out_of_range(first=allowed[0], last=allowed[-1], but=but, shown=shown))
     value: tuple[T, ...] = st.session_state["link.held"].get(name, tuple(default))
     return value if set(value) <= set(allowed) else tuple(default)
 
@@ -378,7 +383,7 @@ def words(name: str, *, allowed: Sequence[str], but: str = "") -> tuple[str, ...
         asked = tuple(filter(None, raw.split(",")))
         return asked if set(asked) <= set(allowed) else None
 
-    _consume(name, read, but=but or f"; it can be {', '.join(allowed)}. You see all instead.")
+    _consume(name, read, but=wording.some_of(options=allowed, but=but))
     value: tuple[str, ...] = st.session_state["link.held"].get(name, ())
     return value if set(value) <= set(allowed) else ()
 
@@ -448,7 +453,7 @@ def _consume(name: str, read: Callable[[str], Value | None], *, but: str) -> Non
         return
     value = read(raw)
     if value is None:
-        complain(f"The link asks for {name} {_plain(raw)}{but}")
+        refuse(name, raw, but=but)
     else:
         held[name] = value
 
@@ -466,9 +471,10 @@ def _in_range(raw: str, last: float, *, first: float = 0, whole: bool = True) ->
 
 def forget_model_problem(model: str) -> None:
     """Take back the problem with the link's model, which was loaded after all."""
-    asked = tuple(f"The link asks for the model {_plain(name)}," for name in (model, model_shelf.in_link(model)))
+    asked, sentence = st.session_state.get("link.unlisted", ("", ""))
     problems: list[str] = st.session_state["link.problems"]
-    problems[:] = [problem for problem in problems if not problem.startswith(asked)]
+    if asked in (model, model_shelf.in_link(model)) and sentence in problems:
+        problems.remove(sentence)
 
 
 def show_problems() -> None:
@@ -482,7 +488,12 @@ def show_problems() -> None:
     for problem in problems:
         st.warning(problem, icon=":material/link_off:")
     if problems:
-        st.button("Dismiss", on_click=problems.clear, key="dismiss")
+        st.button(wording.DISMISS, on_click=problems.clear, key="dismiss")
+
+
+def refuse(name: str, *asked: str, but: str) -> None:
+    """Say over the page that a link asks for what there is not; but: the end of the sentence, of `wording`."""
+    complain(wording.asks_for(name=name, values=[_plain(value) for value in asked], but=but))
 
 
 def complain(sentence: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.wording import shell as wording
+from inspector.wording import maps as wording
 
 if TYPE_CHECKING:
     from inspector.maps import Arrangement

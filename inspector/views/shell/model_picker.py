@@ -14,9 +14,8 @@ import streamlit as st
 
 from inspector.views.server import audience
 from inspector.views.shell import adding_models, link, model_shelf, problems, progress
-from inspector.wording import shell as wording
+from inspector.wording.reader import shell as wording
 from models import failures
-from models.formatting import format_bytes
 from models.limits import variable
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from models.untrusted.candidates import Candidate
 
-STOPPED = "Stopped. Downloaded files are kept; press Load to continue."
+STOPPED = "stopped"  # in the place of a sentence why a model was refused: the reader pressed Stop
 _SPECIAL = 3  # tokens that a tokenizer adds to a text, at most, in the models known
 
 
@@ -52,7 +51,7 @@ def field(place: ExpanderContainer, *, disabled: bool) -> None:
         folders = "" if limits.root is None else wording.folders(str(limits.root) if audience.is_this_machine() else "")
         with st.form("another", border=False):
             st.text_input(
-                "Name on the hub" if limits.root is None else "Name on the hub, or folder",
+                wording.NAME if limits.root is None else wording.NAME_OR_FOLDER,
                 key="picker.other",
                 max_chars=link.MAX_NAME,
                 placeholder=wording.HUB_NAME if limits.root is None else wording.HUB_NAME_OR_FOLDER,
@@ -60,7 +59,7 @@ def field(place: ExpanderContainer, *, disabled: bool) -> None:
                 disabled=disabled,
                 persist_state="session",
             )
-            st.form_submit_button("Look", width="stretch", on_click=_look_for, disabled=disabled, key="look")
+            st.form_submit_button(wording.LOOK, width="stretch", on_click=_look_for, disabled=disabled, key="look")
         st.caption(
             wording.looking(
                 hub=limits.hub,
@@ -89,7 +88,7 @@ def draw(place: ExpanderContainer) -> None:
     refused = state.get("picker.refused") or _over_a_limit()
     if "picker.seen" in state:
         button.button(
-            "Load",
+            wording.LOAD,
             type="primary",
             icon=":material/download:",
             on_click=_load,
@@ -99,21 +98,21 @@ def draw(place: ExpanderContainer) -> None:
             disabled=opened or _over_a_limit() is not None,
         )
     if refused == STOPPED:
-        problem.caption(refused)
+        problem.caption(wording.FETCHING_STOPPED)
     elif refused is not None:
         with problem.container():
-            problems.show(refused, what="Cannot be loaded")
+            problems.show(refused, what=wording.CANNOT_BE_LOADED)
 
 
 def _there(*, disabled: bool) -> None:
     there = adding_models.on_this_machine()
     if there:
         st.selectbox(
-            "On this machine",
+            wording.ON_THIS_MACHINE,
             there,
             index=None,
             format_func=model_shelf.below_root,
-            placeholder="On this machine",
+            placeholder=wording.ON_THIS_MACHINE,
             label_visibility="collapsed",
             key="picker.there",
             on_change=_take,
@@ -160,10 +159,10 @@ def _work(bar: DeltaGenerator, button: DeltaGenerator) -> None:
     try:
         with failures.told("Looking at it" if what == "look" else "Loading it", instead="Name another model."):
             if what == "look":
-                with bar, st.spinner("Looking"):
+                with bar, st.spinner(wording.LOOKING):
                     state["picker.seen"] = adding_models.look(name)
             else:
-                button.button("Stop", icon=":material/stop:", on_click=_stop, key="stop", width="stretch")
+                button.button(wording.STOP, icon=":material/stop:", on_click=_stop, key="stop", width="stretch")
                 _fetch(name, progress.Bar(bar))
                 state["picker.taken"] = name
                 del state["picker.seen"]
@@ -177,11 +176,11 @@ def _work(bar: DeltaGenerator, button: DeltaGenerator) -> None:
 
 def _fetch(name: str, bar: progress.Bar) -> None:
     """Fetch and load the model, showing how much of it is here."""
-    fetched, total, words = 0, 1, "Starting"
+    fetched, total, words = 0, 1, wording.STARTING
 
     def after_a_piece(done: int, of: int) -> None:
         nonlocal fetched, total, words
-        fetched, total, words = done, of, f"{format_bytes(done)} of {format_bytes(of)}"
+        fetched, total, words = done, of, wording.fetched(done=done, of=of)
 
     def stop() -> bool:
         """Never say yes: asked after each piece, and while another visitor fetches the file, it stops by drawing."""
@@ -189,7 +188,7 @@ def _fetch(name: str, bar: progress.Bar) -> None:
         return False
 
     def before_loading() -> None:
-        bar.draw(1, 1, "Loading: this takes seconds", now=True)
+        bar.draw(1, 1, wording.LOADING_TAKES_SECONDS, now=True)
 
     bar.draw(0, 1, words)
     adding_models.add(name, progress=after_a_piece, stop=stop, before=before_loading)
@@ -240,7 +239,7 @@ def _describe(place: DeltaGenerator) -> None:
         wording.recording_maps(
             size=size.capture_bytes(tokens, maps=True), tokens=tokens_that_fit(candidate, limits, maps=True)
         ),
-        "Tokenizer: " + ("none" if candidate.tokenizer is None else f"`{candidate.tokenizer}`"),
+        wording.tokenizer(candidate.tokenizer),
         wording.KNOWN_LATER,
     ]
     with place.container():

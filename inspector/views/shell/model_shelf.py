@@ -14,7 +14,7 @@ import models
 from inspector.memory.cache import SharedModels
 from inspector.views.server import queue
 from inspector.views.server.shared import Shared
-from inspector.wording import shell as words
+from inspector.wording.reader import shell as words
 from models.limits import Limits
 from models.placement import Placement
 from models.transformer.config import TransformerConfig

@@ -11,7 +11,7 @@ import streamlit as st
 
 from inspector.sections import registry
 from inspector.sections.registry import PAGES
-from inspector.wording import pages as words
+from inspector.wording.reader import pages as words
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import Page
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 VIEWS = Path(__file__).parents[1]
 FILES = {address: VIEWS / (address or "attention") / "page.py" for address in PAGES}
 GROUPS: Mapping[str, tuple[registry.Page, ...]] = {
-    words.GROUPS[group]: tuple(pages) for group, pages in groupby(PAGES.values(), key=lambda page: page.group)
+    group: tuple(pages) for group, pages in groupby(PAGES.values(), key=lambda page: page.group)
 }
 
 
@@ -35,10 +35,12 @@ def navigation() -> Page:
 
 
 def _menu(marked: str) -> Page:
-    """Draw the menu. marked: the name of the group that stands out."""
+    """Draw the menu. marked: the group that stands out."""
     return st.navigation(
         {
-            f":primary[**{group}**]" if listed[0].group == marked else group: [_item(page) for page in listed]
+            f":primary[**{words.GROUPS[group]}**]" if group == marked else words.GROUPS[group]: [
+                _item(page) for page in listed
+            ]
             for group, listed in GROUPS.items()
         },
         position="top",
@@ -49,9 +51,9 @@ def _item(page: registry.Page) -> Page:
     icon = f":material/{page.icon}:"
     return st.Page(
         FILES[page.address],
-        title=page.title,
+        title=words.TITLES[page.address],
         url_path=page.address,
         icon=icon,
         default=not page.address,
-        help=page.purpose,
+        help=words.PURPOSES[page.address],
     )

@@ -20,7 +20,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from inspector.views.server import queue
 from inspector.views.shell import appearance
-from inspector.wording import shell as wording
+from inspector.wording.reader import shell as wording
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -42,17 +42,17 @@ class Bar:
         at_once: bool = True,
         stop: str = "",
         holds: bool = True,
-        label: str = "Stop",
+        label: str = "",
     ) -> None:
         """Take a place for the bar, which comes at once, or when the work takes longer than PATIENCE.
 
         place: where None a place is made when the bar comes, so that a short work moves nothing on the page.
         stop: the key of a Stop button under the bar, which ends the work on this text; "" for none. holds: after Stop
         the page waits for Inspect (see `hold`); False for a work beside the text, which a button begins anew. label:
-        the Stop button's.
+        the Stop button's, where it is not "Stop".
         """
         self.place, self.stop, self.holds = place, stop, holds
-        self.label = label
+        self.label = label or wording.STOP
         self.element: DeltaGenerator | None = None
         self.share = 0.0
         self.due = 0.0 if at_once else monotonic() + PATIENCE
@@ -91,10 +91,9 @@ class Bar:
 def layers(what: str, *, unit: str = "layer") -> Iterator[Callable[[float, int], None]]:
     """Show the layers that are done, a part of a layer included, where the block takes longer than a moment.
 
-    unit: what is counted, where it is no layer. The block calls what it is given with the layers done and how many
-    there will be. What takes a core longer than a
-    moment goes on in turn with other visitors' work. Work that no visitor waits for, in a thread of the server's, shows
-    nothing.
+    what: in English, for other visitors who wait may read it. unit: what is counted, where it is no layer. The block
+    calls what it is given with the layers done and how many there will be. What takes a core longer than a moment goes
+    on in turn with other visitors' work. Work that no visitor waits for, in a thread of the server's, shows nothing.
     """
     if get_script_run_ctx(suppress_warning=True) is None:
         yield lambda done, total: None
@@ -107,7 +106,7 @@ def layers(what: str, *, unit: str = "layer") -> Iterator[Callable[[float, int],
             if not taken and thread_time() - began >= PATIENCE:  # a short text on a busy machine waits for nobody
                 taken = True
                 turn.enter_context(bar.turn(what))
-            bar.draw(done, total, f"{what}: {unit} {min(int(done) + 1, total)} of {total}")
+            bar.draw(done, total, wording.step(what, unit=unit, number=min(int(done) + 1, total), of=total))
 
         try:
             yield draw
@@ -141,5 +140,5 @@ def hold() -> None:
     with st.container(border=True):
         st.badge(wording.STOPPED, icon=":material/stop_circle:", color="gray")
         st.text(wording.KEPT)
-        st.button(appearance.on_accent("Inspect")[0], type="primary", on_click=go_on, key="go on")
+        st.button(appearance.on_accent(wording.INSPECT)[0], type="primary", on_click=go_on, key="go on")
     st.stop()

@@ -10,7 +10,7 @@ import streamlit as st
 from inspector.export import spreadsheet
 from inspector.views.components import width as window
 from inspector.views.shell import downloads
-from inspector.wording import shell as wording
+from inspector.wording import maps as wording
 
 if TYPE_CHECKING:
     import pandas as pd

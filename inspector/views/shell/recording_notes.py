@@ -8,9 +8,11 @@ import streamlit as st
 
 from inspector.text import plain
 from inspector.views.shell import available_models, loaded_models, overview, variants
-from inspector.wording import exactness as badge_words
-from inspector.wording import shell as shell_words
-from inspector.wording import switches as words
+from inspector.wording import exactness as english_badge
+from inspector.wording import switches as english
+from inspector.wording.reader import exactness as badge_words
+from inspector.wording.reader import shell as shell_words
+from inspector.wording.reader import switches as words
 from models.formatting import format_bytes
 
 if TYPE_CHECKING:
@@ -28,17 +30,19 @@ def draw(chosen: Inspected, checked: Exactness, *, stands_in: bool) -> None:
     trace, tokens = chosen.trace, len(chosen.trace.tokens)
     limit, about = "", badge_words.recording(size=format_bytes(trace.nbytes))
     if chosen.model is not None:
-        limit = f" of at most {loaded_models.tokens_allowed(chosen.model)}"
+        limit = badge_words.at_most(loaded_models.tokens_allowed(chosen.model))
         facts, redrawn = loaded_models.facts(chosen.model), _redrawn(chosen.model)
-        share = "" if redrawn is None else f", {words.weights(trained=facts.card.trained, redrawn=redrawn)}"
-        about += f" {badge_words.placed(seen=facts.how_recorded, where=facts.placed, share=share)}"
-    reader = plain(available_models.name(trace.model)) if stands_in else ""
+        known = facts.card.trained
+        share = "" if redrawn is None else badge_words.weights(words.weights(trained=known, redrawn=redrawn))
+        about += f"{shell_words.SPACE}{badge_words.placed(seen=facts.how_recorded, where=facts.placed, share=share)}"
+    reader = plain(available_models.name_in_frame(trace.model)) if stands_in else ""
     st.caption(badge_words.recorded(tokens=tokens, limit=limit, reader=reader), help=about)
     if sign := looks_untrained(trace):
         _looks_untrained(sign)
     title, compared = badge_words.title(checked), badge_words.caption(checked)
     exact = checked.holds and checked.second is not None
-    help = f"{compared}\n\n{checked}" if exact else str(checked)
+    details = badge_words.details(checked)
+    help = f"{compared}\n\n{details}" if exact else details
     if not checked.holds:
         st.badge(title, icon=":material/warning:", color="red", help=help)
     elif checked.second is None:
@@ -47,7 +51,7 @@ def draw(chosen: Inspected, checked: Exactness, *, stands_in: bool) -> None:
         st.badge(title, icon=":material/verified:", color="green", help=help)
     if not exact:
         st.caption(compared)
-    if checked.second is None and checked.not_held == badge_words.LONG:
+    if checked.second is None and checked.not_held == english_badge.LONG:
         st.button(badge_words.RUN_AGAIN, on_click=_ask_for_check, args=(trace.key,), key="independent check")
 
 
@@ -58,19 +62,18 @@ def warn(trace: Trace, *, weights: bool) -> None:
     """
     from inspector import self_checks  # with torch, which is there by now
 
-    sentences = [] if trace.cut is None else [plain(str(trace.cut))]
+    sentences = [] if trace.cut is None else [plain(badge_words.cut(trace.cut))]
     if trace.unknown:
         sentences.append(badge_words.unknown_tokens(trace.unknown, of=len(trace.tokens)))
     if trace.to_padding > self_checks.row_sum_tolerance(trace):
-        said = self_checks.leak_in_words(trace.to_padding)
-        sentences.append(f"{said[0].upper()}{said[1:]}.")
+        sentences.append(badge_words.leaks(trace.to_padding))
     changed = variants.is_variant(trace.model)
     if weights and not changed and not available_models.trained(trace.model):
-        sentences.append("Untrained: this model's weights are random, so what it shows means nothing.")
+        sentences.append(shell_words.UNTRAINED_AT_PICTURE)
     if weights and (sign := looks_untrained(trace)):
-        sentences.append(f"{shell_words.LOOKS_UNTRAINED}. {sign}")
+        sentences.append(f"{shell_words.LOOKS_UNTRAINED}{shell_words.STOP_MARK}{sign}")
     if sentences:
-        st.warning(" ".join(sentences), icon=":material/warning:")
+        st.warning(shell_words.SPACE.join(sentences), icon=":material/warning:")
     if weights and changed:
         badge(trace.model)
 
@@ -108,15 +111,12 @@ def badge(id: str, trace: Trace | None = None) -> None:
         return
     changes, trained, redrawn = variants.changes(id), available_models.trained(id), _redrawn(id)
     kept = words.weights(trained=trained, redrawn=redrawn).capitalize()
-    then = ", then changed" if trained and not redrawn else ""  # else it would read as learned with the change
-    named = f"{kept}{then}: {words.changes(changes, most=4)}"
+    then = shell_words.THEN_CHANGED if trained and not redrawn else ""  # else it would read as learned with the change
+    named = f"{kept}{then}{shell_words.COLON}{words.changes(changes, most=4)}"
     about = words.variant(changes, seed=variants.seed(id), trained=trained, redrawn=redrawn)
     if variants.takes_statistics(id):
-        named += ", with your text's statistics"
-        about += (
-            " The mean and variance of its BatchNorm are those of the sidebar's text, taken in one pass: another text "
-            "is another model."
-        )
+        named += shell_words.WITH_NEW_STATISTICS
+        about += shell_words.SPACE + shell_words.NEW_STATISTICS
     icon = ":material/tune:" if trained else ":material/casino:"
     st.badge(plain(named), icon=icon, color="orange" if redrawn or not trained else "blue", help=about)
 
@@ -124,7 +124,7 @@ def badge(id: str, trace: Trace | None = None) -> None:
 def weights(id: str) -> str:
     """Name the weights of a model for a picture's title: ", untrained", ", trained, 15.7 % redrawn", or ""."""
     trained, redrawn = available_models.trained(id), _redrawn(id)
-    return "" if trained and not redrawn else f", {words.weights(trained=trained, redrawn=redrawn)}"
+    return "" if trained and not redrawn else f", {english.weights(trained=trained, redrawn=redrawn)}"
 
 
 def _redrawn(id: str) -> float | None:

@@ -33,7 +33,7 @@ from inspector.views.shell import (
 )
 from inspector.wording import exactness as words
 from inspector.wording import mixers as mixer_words
-from inspector.wording import shell as wording
+from inspector.wording.reader import shell as wording
 from models import failures, formatting
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
@@ -82,8 +82,8 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
 
         loaded, limits = load(model), model_shelf.limits()
         most = probe.TextLimits(limits.characters, loaded_models.tokens_allowed(model), limits.capture_bytes)
-        told = failures.told(wording.READING, instead=wording.TEXT_IS_KEPT)
-        with told, progress.layers(wording.READING) as on_progress:
+        told = failures.told("Reading the text", instead=wording.TEXT_IS_KEPT)
+        with told, progress.layers("Reading the text") as on_progress:
             return probe.record(loaded, text, text_pair=text_pair, target=target, limits=most, on_progress=on_progress)
 
     key = ("trace", model, loaded_models.version(model), text, text_pair, target)
@@ -180,7 +180,7 @@ def inspected(
         st.stop()
     try:
         with (
-            failures.told(wording.READING, instead=wording.TEXT_IS_KEPT),
+            failures.told("Reading the text", instead=wording.TEXT_IS_KEPT),
             st.container(),
             st.spinner(wording.READING_FIRST),
         ):
@@ -193,7 +193,7 @@ def inspected(
     if read is None and st.session_state.get("file") is not None:  # only now the file has said its model
         from inspector.views.shell import header  # comes with torch, before which the page is drawn
 
-        header.name(wording.MODEL, wording.of_saved_trace(model=available_models.title(seen.trace.model)))
+        header.name(wording.MODEL, wording.of_saved_trace(model=available_models.title_in_frame(seen.trace.model)))
     with st.sidebar:
         recording_notes.draw(seen, checked, stands_in=read is not None and seen.model != chosen_model())
         if seen.trace.nbytes > caching.CACHE_BYTES:
@@ -278,7 +278,7 @@ def at_hand(chosen: Inspected, *, so: str) -> models.LoadedModel:
         problems.show(
             wording.only_given(so=so)
             if chosen.trace.given
-            else wording.model_not_at_hand(model=available_models.title(chosen.trace.model), so=so)
+            else wording.model_not_at_hand(model=available_models.title_in_frame(chosen.trace.model), so=so)
         )
         st.stop()
     return loaded

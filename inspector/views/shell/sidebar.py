@@ -12,6 +12,7 @@ from inspector.views.components import width
 from inspector.views.shell import (
     appearance,
     available_models,
+    languages,
     link,
     model_picker,
     progress,
@@ -19,7 +20,7 @@ from inspector.views.shell import (
     switch_panel,
     variants,
 )
-from inspector.wording import shell as wording
+from inspector.wording.reader import shell as wording
 from models.cards import MINILM
 from models.registry import default_id, default_note
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 def begin(page: str) -> None:
     """Take model and texts from the link, or from the picker; `page` is the address of the page that is open."""
     link.read(page, known_models=available_models.ids(), default_model=default_id(), default_text=examples.of_link)
+    languages.complain()
     switch_panel.take()
     model_picker.take()
 
@@ -46,14 +48,11 @@ def draw(page: Page, *, text_in_page: bool) -> ExpanderContainer | None:
     opened, other = st.session_state.get("file") is not None, None
     with st.sidebar if page.runs or opened else st.container():
         if opened:
-            st.info(
-                "You see a saved trace. Remove its file below to read a text again. A link cannot hold a file.",
-                icon=":material/folder_open:",
-            )
+            st.info(wording.TRACE_IS_OPEN, icon=":material/folder_open:")
         if page.runs:
             other = _model(disabled=opened, switches=page.reads)
         if page.reads and not text_in_page:
-            _text_to_read(height=140, label="Inspect")
+            _text_to_read(height=140, label=wording.INSPECT)
             if not opened:
                 _about_example(st.session_state["model"], st.session_state["text"])
         if page.reads:
@@ -62,19 +61,24 @@ def draw(page: Page, *, text_in_page: bool) -> ExpanderContainer | None:
             _saved(opened=opened)
         width.watch()
     if text_in_page:
-        _text_to_read(height=68, label=appearance.on_accent("Inspect")[0])
+        _text_to_read(height=68, label=appearance.on_accent(wording.INSPECT)[0])
     if not opened:
         id = available_models.card(st.session_state["model"]).id
         # A link without a model means MiniLM, so that it shows the same where the model was fetched.
-        link.write(default_text=examples.of_link(id), beside=_beside(id), default_model=MINILM.id)
+        link.write(
+            default_text=examples.of_link(id),
+            beside=_beside(id),
+            default_model=MINILM.id,
+            language=languages.in_link(),
+        )
     return other
 
 
 def _model(*, disabled: bool, switches: bool) -> ExpanderContainer:
     """Draw the choice of a model, its switches, and the place for another model, which is returned."""
-    known = {id: available_models.title(id) for id in available_models.ids()}
+    known = {id: available_models.title_in_frame(id) for id in available_models.ids()}
     st.selectbox(
-        "Model",
+        wording.MODEL,
         known,
         format_func=known.__getitem__,
         key="model",
@@ -90,18 +94,16 @@ def _model(*, disabled: bool, switches: bool) -> ExpanderContainer:
         recording_notes.untrained()
     if switches:
         switch_panel.draw(disabled=disabled)
-    other = st.expander("Another model", key="picker.open", on_change="rerun", icon=":material/add:")
+    other = st.expander(wording.ANOTHER_MODEL, key="picker.open", on_change="rerun", icon=":material/add:")
     model_picker.field(other, disabled=disabled)
     return other
 
 
 def _saved(*, opened: bool) -> None:
     """Draw the field for a saved trace."""
-    saved = st.expander("Open a saved trace", key="saved.open", on_change="rerun")
+    saved = st.expander(wording.OPEN_TRACE, key="saved.open", on_change="rerun")
     if saved.open or opened:  # a field for files would bring its scripts, and the first picture would wait for them
-        saved.file_uploader(
-            "A trace saved as .npz", type="npz", key="file", help="Saved here or by inspector.save(trace, path)."
-        )
+        saved.file_uploader(wording.TRACE_FILE, type="npz", key="file", help=wording.TRACE_FILE_HELP)
 
 
 def _beside(model: str) -> str:
@@ -113,14 +115,15 @@ def _beside(model: str) -> str:
 def _text_to_read(*, height: int, label: str) -> None:
     """Draw the field for the text, the button that reads it, and the examples; label: the button's."""
     opened = st.session_state.get("file") is not None
-    _field("Text", key="text", height=height, placeholder="Paste a sentence")
+    _field(wording.TEXT, key="text", height=height, placeholder=wording.TEXT_HINT)
     with st.container(horizontal=True, wrap=False):
         st.button(label, type="primary", width=84, disabled=opened, on_click=progress.go_on)
         st.selectbox(
-            "Examples",
+            wording.EXAMPLES,
             list(examples.offered(st.session_state["model"])),
             index=None,
-            placeholder="Examples",
+            format_func=wording.example,
+            placeholder=wording.EXAMPLES,
             label_visibility="collapsed",
             key="example",
             on_change=_take_example,
@@ -140,14 +143,14 @@ def _about_example(model: str, text: str) -> None:
 def _text_beside(card: models.Card) -> None:
     """Draw the field for what is read with the text."""
     if card.shape == "encoder":
-        _field("Second text (optional)", key="pair", placeholder="A sentence to read beside the first")
+        _field(wording.SECOND_TEXT, key="pair", placeholder=wording.SECOND_TEXT_HINT)
     if card.shape == "encoder-decoder":
-        _field("Target (optional)", key="target", placeholder="Left empty, the model writes its own")
+        _field(wording.TARGET, key="target", placeholder=wording.TARGET_HINT)
 
 
 def _summary(card: models.Card) -> None:
     """Show the summary as plain text: for a local model it contains a path, which must not be rendered as Markdown."""
-    st.caption(plain(card.summary))
+    st.caption(plain(wording.summary(card)))
 
 
 def _take_models_example() -> None:

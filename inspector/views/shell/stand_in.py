@@ -22,7 +22,7 @@ import streamlit as st
 from inspector import examples
 from inspector.text import plain
 from inspector.views.shell import available_models, header, loaded_models, problems, session
-from inspector.wording import shell as words
+from inspector.wording.reader import shell as words
 
 if TYPE_CHECKING:
     import models
@@ -113,16 +113,18 @@ def _read_instead(instead: Sequence[str]) -> session.Inspected:
 def _tell(cannot: str, loaded: models.LoadedModel, *, reads: bool) -> None:
     """Say in a line which model is seen and why, with the button that chooses it."""
     model, text = session.chosen_model(), session.chosen_text()
-    chosen = words.NOT_AT_HAND if model is None else f"{_bold(model)} {cannot}"
+    chosen = None if model is None else _bold(model)
     whose = words.ON_YOUR_TEXT if examples.reads(loaded.card.id, text) else words.ENGLISH_EXAMPLE
     whose = words.OWN_EXAMPLE if examples.untouched(text) else whose
     whose = whose if reads else ""
     opened = st.session_state.get("file") is not None
-    header.name(words.MODEL, available_models.title(loaded.card.id))
+    header.name(words.MODEL, available_models.title_in_frame(loaded.card.id))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(words.so_you_see(model=_bold(loaded.card.id), chosen=chosen, whose=whose), width="content")
+        st.markdown(
+            words.so_you_see(model=_bold(loaded.card.id), chosen=chosen, cannot=cannot, whose=whose), width="content"
+        )
         st.button(
-            words.choose(model=loaded.card.title.split(",")[0]),
+            words.choose(model=available_models.name_in_frame(loaded.card.id)),
             on_click=_choose,
             args=(loaded.card.id,),
             key="choose stand-in",
@@ -132,7 +134,7 @@ def _tell(cannot: str, loaded: models.LoadedModel, *, reads: bool) -> None:
 
 
 def _bold(model: str) -> str:
-    return f"**{plain(available_models.name(model))}**"
+    return f"**{plain(available_models.name_in_frame(model))}**"
 
 
 def _choose(model: str) -> None:

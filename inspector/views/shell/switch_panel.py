@@ -16,7 +16,8 @@ import streamlit as st
 
 from inspector.text import plain
 from inspector.views.shell import ahead, available_models, link, loaded_models, problems, variants
-from inspector.wording import switches as words
+from inspector.wording.reader import shell as frame_words
+from inspector.wording.reader import switches as words
 from models import failures
 from models.transformer import switches
 
@@ -61,13 +62,14 @@ def take() -> None:
             if variants.base(asked) != base:
                 raise ValueError("side B has the weights of side A under other switches, and this is another model")
             ahead.wait()
-            with failures.told("Reading the switches", instead="You see the model as it is."), st.spinner("Loading"):
+            with (
+                failures.told("Reading the switches", instead="You see the model as it is."),
+                st.spinner(frame_words.LOADING),
+            ):
                 state[STATE[side]] = loaded_models.canonical(asked)
         except ValueError as error:
-            link.complain(
-                f"The link asks on side {side} for what cannot be built: {plain(_cut(str(error)))}. "
-                f"You see {plain(available_models.name(base))} as it is."
-            )
+            model = plain(available_models.name_in_frame(base))
+            link.complain(frame_words.cannot_be_built(side=side, problem=plain(_cut(str(error))), model=model))
 
 
 def draw(*, disabled: bool) -> None:
@@ -77,7 +79,7 @@ def draw(*, disabled: bool) -> None:
     panel = st.expander(words.PANEL, icon=":material/tune:", key="switches.open", on_change="rerun")
     beside, base = variants.side_b(), variants.base(st.session_state["model"])
     if beside is not None:
-        told = [f"{side}: {words.changes(_changed(side)[0]) or 'as it is'}" for side in SIDES]
+        told = [f"{side}: {words.changes(_changed(side)[0]) or words.AS_IT_IS}" for side in SIDES]
         st.caption("  \n".join(map(plain, told)))
     if panel.open:
         with panel:
@@ -88,7 +90,7 @@ def _panel(base: str) -> None:
     """Draw the switches of one group, a row each, with a field for either side."""
     ahead.wait()
     try:
-        with failures.told("Reading the switches", instead="Choose another model."), st.spinner("Loading the model"):
+        with failures.told("Reading the switches", instead="Choose another model."), st.spinner(frame_words.LOADING):
             config = loaded_models.own_config(base)
     except ValueError as error:
         st.markdown(words.NO_SWITCHES)
@@ -97,6 +99,7 @@ def _panel(base: str) -> None:
     group = st.selectbox(
         words.GROUP_LABEL,
         list(words.GROUPS),
+        format_func=words.group,
         key="switches.group",
         label_visibility="collapsed",
         persist_state="session",
@@ -111,7 +114,7 @@ def _panel(base: str) -> None:
             with st.container(horizontal=True, vertical_alignment="center", gap="small", width=FIELD):
                 st.markdown(f"**{side}**", width="content")
                 st.button(
-                    "Reset",
+                    words.RESET,
                     key=f"switches.reset.{side}",
                     type="tertiary",
                     on_click=_take,
@@ -162,7 +165,7 @@ def _switch(field: str, switch: words.Switch, config: TransformerConfig) -> None
 def _field(side: Side, field: str, value: Any) -> None:
     """Draw one side's field of a switch, as its kind of value asks."""
     kinds, key, state = switches.KINDS[field], _key(side, field), st.session_state
-    label = f"{words.WORDS[field].name} of {side}"
+    label = words.field_of(name=words.WORDS[field].name, side=side)
     if field in TYPED:
         state[key] = str(value)
         st.selectbox(

@@ -11,7 +11,7 @@ import streamlit as st
 
 from inspector.sections.subject import Subject
 from inspector.views.shell import downloads, link, progress
-from inspector.wording import report as words
+from inspector.wording.reader import shell as words
 
 _WRITTEN = "report"  # in the session: what the file is of, and the file
 
@@ -21,13 +21,13 @@ def draw(recording: str, subject: Callable[[], Subject]) -> None:
     cuts = _kept_cuts()
     known, file = st.session_state.get(_WRITTEN, ((), b""))
     if known == (recording, cuts):
-        downloads.button("report.html", lambda: file, words.WRITE_HINT, label=words.SAVE)
+        downloads.button("report.html", lambda: file, words.REPORT_HELP, label=words.SAVE_REPORT)
         return
     place = st.container()
     if place.button(
-        words.WRITE,
+        words.WRITE_REPORT,
         icon=":material/summarize:",
-        help=words.WRITE_HINT,
+        help=words.REPORT_HELP,
         type="tertiary",
         key="write report",
     ):
@@ -50,10 +50,10 @@ def _written(subject: Subject, cuts: dict[str, str]) -> str:
     bar = progress.Bar(stop="stop report", holds=False)
 
     def on_progress(done: int, sections: int) -> None:
-        bar.draw(done, sections, words.writing(done, sections), now=done == 0)
+        bar.draw(done, sections, words.writing_report(done=done, sections=sections), now=done == 0)
 
     chosen = {"scores/scissors": cuts} if cuts else None
-    with bar.turn(words.WRITING):
+    with bar.turn("Writing the report"):
         return html_report(
             subject.trace, loaded=subject.loaded, on_progress=on_progress, subject=subject, chosen=chosen
         )

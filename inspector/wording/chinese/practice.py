@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from inspector.practice.record.task import Level
 
-TITLE = "练习"
-GROUP = "学习"
-PURPOSE = "亲手写出 Transformer 的一个部件，并与真实的层对照。"
 LEVELS: dict[Level, str] = {
     "first steps": "入门",
     "inside a layer": "层的内部",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # which comes with torch
     from inspector.self_checks import Exactness, HeldMixers
+    from models.tokenizers import Cut
 
 LONG = "on a long text a second run takes as long as reading it, so it waits until it is asked for"
 NO_MODEL = "the model of this saved trace is not at hand; record the text in a model of the list to have it held"
@@ -28,6 +29,11 @@ def title(checked: Exactness) -> str:
         if checked.second is None
         else f"Exact on this text, within {max(checked.second.largest, _of_mixers(checked)):.1e}{kernel}"
     )
+
+
+def details(checked: Exactness) -> str:
+    """List every check and its number, for the badge's mark."""
+    return str(checked)
 
 
 def _of_mixers(checked: Exactness) -> float:
@@ -67,6 +73,19 @@ def _compared(checked: Exactness) -> str:
     )
 
 
+def cut(cut: Cut) -> str:
+    """Say how much of a text is read."""
+    return str(cut)
+
+
+def leaks(to_padding: float) -> str:
+    """Say that a mask leaks; to_padding: the largest share of a row's weight that went to padding."""
+    from inspector.self_checks import leak_in_words
+
+    said = leak_in_words(to_padding)
+    return f"{said[0].upper()}{said[1:]}."
+
+
 def unknown_tokens(count: int, *, of: int) -> str:
     """Say how many of a text's tokens a model does not know."""
     verb, them = ("is", "it") if count == 1 else ("are", "them")
@@ -79,6 +98,16 @@ def recorded(*, tokens: int, limit: str, reader: str) -> str:
     The place is narrow.
     """
     return f"{tokens} tokens, read by {reader}" if reader else f"{tokens} tokens{limit}"
+
+
+def at_most(tokens: int) -> str:
+    """Follow a count of tokens with the most that the page reads."""
+    return f" of at most {tokens}"
+
+
+def weights(words: str) -> str:
+    """Follow the place of the weights with what they are."""
+    return f", {words}"
 
 
 def recording(*, size: str) -> str:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from inspector.practice.record.task import Level
 
-TITLE = "Practice"
-GROUP = "Learning"
-PURPOSE = "Write a part of a Transformer yourself, and hold it to the real layer."
 LEVELS: dict[Level, str] = {
     "first steps": "First steps",
     "inside a layer": "Inside a layer",

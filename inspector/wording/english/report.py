@@ -34,14 +34,3 @@ def mixers(kinds: Iterable[str]) -> str:
 def more_rows(count: int) -> str:
     """Say how many rows a table leaves out."""
     return f"{count:,} rows more: the page's CSV and its Python lines have them all."
-
-
-# --- the page's button ------------------------------------------------------------------------------------------------
-
-WRITE, SAVE, WRITING = "Write a report", "Save the report", "Writing the report"
-WRITE_HINT = "All that the pages' sections say of this text, in one HTML file to keep, send or print; read offline"
-
-
-def writing(done: int, sections: int) -> str:
-    """Say how far the report is."""
-    return f"{WRITING}: section {min(done + 1, sections)} of {sections}"

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 PANEL = "Switches"
 NO_SWITCHES = "This model has no switches here, for the own Transformer cannot hold it:"
 GROUP_LABEL = "Group of switches"
+AS_IT_IS, RESET = "as it is", "Reset"
 SIDES_READ = (
     "Change any choice of this Transformer. A is the model on every page, B stands beside it. Changed rows are bold."
 )
@@ -184,6 +185,16 @@ def variant(switches: Mapping[str, Any], *, seed: int, trained: bool, redrawn: f
 def reset_help(*, side: str) -> str:
     """Say what Reset does to a side."""
     return f"{side} as the model is"
+
+
+def group(name: str) -> str:
+    """Name a group of switches, a key of GROUPS."""
+    return name
+
+
+def field_of(*, name: str, side: str) -> str:
+    """Name one side's field of a switch."""
+    return f"{name} of {side}"
 
 
 def seed_of(*, side: str) -> str:

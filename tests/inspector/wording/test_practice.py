@@ -8,18 +8,11 @@ import re
 import pytest
 
 from inspector.practice.index import TASKS
-from inspector.sections.registry import PAGES
 from inspector.wording.chinese import practice as chinese
-from inspector.wording.english import pages
 from inspector.wording.english import practice as english
 
 HAN = re.compile(r"[一-鿿]")
 NAMES = sorted(name for name in vars(english) if not name.startswith("_") and name not in ("annotations", "Level"))
-
-
-def test_the_title_line_has_the_words_of_the_menu() -> None:
-    assert (pages.TITLES["practice"], pages.PURPOSES["practice"]) == (english.TITLE, english.PURPOSE)
-    assert pages.GROUPS[PAGES["practice"].group] == english.GROUP
 
 
 @pytest.mark.parametrize("name", NAMES)

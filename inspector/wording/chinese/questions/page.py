@@ -5,27 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from inspector.questions.record.question import Role, Scope, Verdict
-
-TITLE = "问题"
-GROUP = "学习"
-PURPOSE = "看看关于 Transformer 的各种说法，在你的文本上是否成立。"
-MODEL = "模型：{}"
-SAVED_TRACE = "存档记录所用的模型"
-_MODELS = {
-    "MiniLM, the bundled BERT": "MiniLM，内置的 BERT",
-    "MiniLM in the own Transformer": "自建 Transformer 中的 MiniLM",
-    "Translator, English to Chinese": "英译中翻译模型",
-    "Translator": "英译中翻译模型",
-    "mini-BERT, trained here": "mini-BERT，本项目训练",
-    "mini-BERT for Chinese": "中文 mini-BERT",
-    "mini-GPT, trained here": "mini-GPT，本项目训练",
-    "SmolLM2, which writes": "SmolLM2-135M，真正的语言模型",
-    "SmolLM2 in the own Transformer": "自建 Transformer 中的 SmolLM2",
-    "Untrained encoder": "未训练的编码器",
-    "Untrained decoder": "未训练的解码器",
-    "Untrained encoder-decoder": "未训练的编码器-解码器",
-}
-"""The models of the catalogue by their English names, whole and in a sentence."""
+from inspector.wording.chinese.queue import waits as _waits
 
 SEARCH = "搜索"
 SEARCH_HINT = "关键词或题号"
@@ -117,11 +97,6 @@ INVITATION = "初次使用？五个问题"
 ON_THIS_VIEW = "当前画面回答"
 ON_THIS_PAGE = "本页相关问题"
 EVERY = "全部问题"
-
-
-def model(name: str) -> str:
-    """Name a model, given its English name; a name of the reader's stays."""
-    return _MODELS.get(name, name)
 
 
 def quoted(statement: str) -> str:
@@ -216,13 +191,12 @@ def published(value: str, of: str, *, same: bool = True, from_memory: bool = Fal
 
 def see(page: str, model: str) -> str:
     """Name the button that opens the page with the whole answer; model: the stand-in, "" for the reader's model."""
-    return f"在 {page} 页查看" + (f"（用 {model}，英文页面）" if model else "（英文页面）")
+    return f"在“{page}”页查看" + (f"（用 {model}，英文页面）" if model else "（英文页面）")
 
 
 def queued(place: int, before: tuple[str, ...], seconds: float | None) -> str:
     """Say the place in the queue of visitors, and about how long it takes; the works before have English names."""
-    time = "" if seconds is None else f"，约需等 {max(1, round(seconds))} 秒"
-    return f"正在等待其他访问者的工作：你排在第 {place} 位{time}。修改输入或换页会放弃排队。"
+    return _waits("", place, before, seconds)
 
 
 def stored(command: str, seeds: str, date: str) -> str:

@@ -10,12 +10,6 @@ from collections.abc import Mapping
 from inspector.questions.record.question import Role, Scope, Verdict
 from inspector.wording.english.queue import waits as _waits
 
-TITLE = "Questions"
-GROUP = "Learning"
-PURPOSE = "See what people say of the Transformer, and whether it holds on your text."
-MODEL = "Model: {}"
-SAVED_TRACE = "that of the saved trace"
-
 SEARCH = "Search"
 SEARCH_HINT = "A word or a number"
 THEME = "Theme"
@@ -106,11 +100,6 @@ INVITATION = "New here? Five questions"
 ON_THIS_VIEW = "What you see answers"
 ON_THIS_PAGE = "On this page"
 EVERY = "All questions"
-
-
-def model(name: str) -> str:
-    """Name a model, given its English name."""
-    return name
 
 
 def quoted(statement: str) -> str:

@@ -144,7 +144,7 @@ def test_a_part_is_quoted_and_its_needs_have_both_numbers():
 def test_chinese_has_no_english_words_of_the_page():
     app = revealed(lang="zh")
     assert all(CHINESE.search(one.value) for one in [*app.header, *app.subheader])
-    assert "在 Scores 页查看（英文页面）" in links(app)
+    assert "在“分数”页查看（英文页面）" in links(app)
     assert app.title[0].value == "问题"
     assert "模型：**MiniLM，内置的 BERT**" in html.unescape(said(app))
     assert CHINESE.search(opened("Questions", lang="zh", theme="all").subheader[0].value)
@@ -152,7 +152,7 @@ def test_chinese_has_no_english_words_of_the_page():
 
 def test_the_switch_changes_the_language_and_is_remembered_on_other_pages():
     app = opened("Questions")
-    app.segmented_control(key="language en").set_value("zh").run()
+    pressed(app, "language")
     assert app.query_params["lang"] == "zh"
     assert CHINESE.search(app.header[0].value)
     turned(app, "Scores")

@@ -39,7 +39,7 @@ def opened(*, model: str, text: str) -> AppTest:
 def test_a_model_that_can_is_shown_itself() -> None:
     app = opened(model="mini-bert", text="A cat.")
     assert app.code[0].value == "mini-bert | A cat. | False"
-    assert [button.key for button in app.button] == ["write report"]
+    assert [button.key for button in app.button] == ["language", "write report"]
 
 
 def test_the_stand_in_reads_the_readers_text_and_is_chosen_with_a_click() -> None:
