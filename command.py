@@ -6,7 +6,7 @@ headlight-inspector report "The cat sat." report.html       all sections about a
 headlight-inspector questions --model minilm --list         what people say of the Transformer, put to the test
 headlight-inspector atlas build minilm texts.txt --out a    every head over a corpus
 headlight-inspector practice 3 mine.py                      your own causal mask, held to the real layer
-headlight-inspector sheet sheet.html --text "The cat sat."  the questions, to print
+headlight-inspector sheet sheet.html --text "The cat sat."  the questions, to print; .apkg: cards for Anki; .csv
 headlight-inspector fetch minilm smollm2                    weights of others, 84 and 93 MB, into the cache
 headlight-inspector models                                  ids that a model can be asked for by
 headlight-inspector record "The cat sat." --save t.npz      what was recorded, kept in a file

@@ -1,6 +1,7 @@
 """A sheet of questions to print: one HTML file without a script or a request, in English and Chinese.
 
 python -m inspector.export.questions_sheet sheet.html --model minilm --text "The cat sat." [--only 16,35]
+python -m inspector.export.questions_sheet questions.apkg --language zh      cards for Anki; .csv: a table
 
 Radio buttons and CSS switch the language, so that the file needs no script at all.
 """
@@ -325,23 +326,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
+    from inspector.export import anki  # it writes answers by the words of this module
     from inspector.questions import __main__ as asking
 
     parser = command.Parser(
         prog="python -m inspector.export.questions_sheet",
-        description="Ask the questions of a model and a text, and write the answers as a sheet to print.",
+        description="Ask the questions of a model and a text, and write the answers: a sheet, cards or a table.",
     )
-    parser.add_argument("file", metavar="FILE.html", help="the file to write")
+    parser.add_argument("file", metavar="FILE", help="the file to write: .html to print, .apkg for Anki, or .csv")
     asking.add_subject(parser)
     parser.set_defaults(language=None)
     options = parser.parse_args(arguments)
-    if Path(options.file).suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"{Path(options.file).name!a} is no name for a sheet: end it in .html")
+    file, ending = Path(options.file), Path(options.file).suffix.lower()
+    if ending not in (".html", ".htm", ".apkg", ".csv"):
+        raise ValueError(f"{file.name!a} is no name for a sheet, cards or a table: end it in .html, .apkg or .csv")
     chosen = asking.chosen_from(options.only, None)
     subject = asking.subject_of(options)
     answers = asking.ask(chosen, subject)
-    page = sheet(answers, model=subject.loaded.card.id, text=subject.text, language=options.language)
-    Path(options.file).write_text(page, encoding="utf-8")
+    match ending:
+        case ".apkg":
+            file.write_bytes(anki.package(answers, options.language or "en"))
+        case ".csv":
+            file.write_bytes(anki.csv(answers, options.language or "en"))
+        case _:
+            page = sheet(answers, model=subject.loaded.card.id, text=subject.text, language=options.language)
+            file.write_text(page, encoding="utf-8")
     return 0
 
 

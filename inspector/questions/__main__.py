@@ -5,7 +5,6 @@ python -m inspector.questions --model minilm --only 16,35                 a tabl
 python -m inspector.questions --model ./mine --json > verdicts.json       all that was measured
 python -m inspector.questions --model ./mine --expect verdicts.json       exit code 1 where a verdict changed
 python -m inspector.questions --only 44 --whole                           the long experiment of a question
-python -m inspector.questions --language zh --cards questions.apkg        cards for Anki; .csv: a table
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--expect", metavar="FILE", help="compare with what --json printed before; asks the questions of FILE")
     add("--whole", action="store_true", help="run the long experiments of the questions that have one")
     add("--list", action="store_true", help="print the questions and ask none")
-    add("--cards", metavar="FILE", help="write the answers to FILE: .apkg for Anki, or .csv")
     return parser
 
 
@@ -78,9 +76,6 @@ def _run(options: argparse.Namespace) -> int:
         _whole(chosen, subject, options)
         return 0
     answers = ask(chosen, subject)
-    if options.cards is not None:
-        _write(answers, options)
-        return 0
     if expected is None or options.json:
         _print(answers, options)
     if expected is None:
@@ -95,13 +90,6 @@ def _run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     """Check that the command's options go together, before a model loads."""
-    if options.cards is not None:
-        if Path(options.cards).suffix not in (".apkg", ".csv"):
-            raise ValueError(
-                f"--cards writes a file that ends in .apkg or .csv, not {Path(options.cards).name[:40]!a}."
-            )
-        if options.list or options.whole or options.json or options.expect is not None:
-            raise ValueError("--cards writes answers to a file: leave out --list, --whole, --json and --expect.")
     doing = [name for name in ("list", "whole") if getattr(options, name)]
     if doing and options.expect is not None:
         raise ValueError(f"--expect compares the answers of questions: leave out --{doing[0]}.")
@@ -198,14 +186,6 @@ def _print(answers: Sequence[Answer], options: argparse.Namespace) -> None:
             result = written.sentence(answer.numbers, answer.question.numbers, language)
         if result:
             print(f"              {result}")
-
-
-def _write(answers: Sequence[Answer], options: argparse.Namespace) -> None:
-    from inspector.export import anki
-
-    file = Path(options.cards)
-    file.write_bytes((anki.package if file.suffix == ".apkg" else anki.csv)(answers, options.language))
-    print(f"{file}: {len(answers)} answers.", file=sys.stderr)
 
 
 def _whole(chosen: Sequence[Question], subject: Subject, options: argparse.Namespace) -> None:

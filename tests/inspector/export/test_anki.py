@@ -14,12 +14,12 @@ import pytest
 
 import models
 from inspector import examples
-from inspector.export import anki
+from inspector.export import anki, questions_sheet
 from inspector.questions import Subject, ask_all
-from inspector.questions.asking import Answer
+from inspector.questions.asking import Answer, find
 from inspector.questions.record.both import LANGUAGES, Both, Language
 
-ASKED = [1, 15, 35, 97]  # a number of each kind: of the text, stated, of no model, of a stand-in
+ASKED = [1, 35, 97]  # a number of each kind: of the text, of no model, of a stand-in
 FIELDS = ["Number", "Question", "Claim", "Verdict", "Answer"]
 
 
@@ -72,5 +72,20 @@ def test_no_text_is_markup(answers: list[Answer], tmp_path: Path) -> None:
 def test_the_table_has_a_row_for_each_question(answers: list[Answer]) -> None:
     rows = list(csv.DictReader(io.StringIO(anki.csv(answers, "en").decode())))
     assert [int(row["number"]) for row in rows] == ASKED
-    assert rows[2]["verdict"] == answers[2].verdict
-    assert rows[2]["because"] == answers[2].question.because.en
+    assert rows[1]["verdict"] == answers[1].verdict
+    assert rows[1]["because"] == answers[1].question.because.en
+
+
+@pytest.mark.parametrize("ending", [".apkg", ".csv"])
+def test_the_command_writes_what_the_name_ends_in(ending: str, tmp_path: Path) -> None:
+    file = tmp_path / f"questions{ending}"
+    assert questions_sheet.main([str(file), "--model", "mini-bert", "--only", "35", "--language", "zh"]) == 0
+    if ending == ".apkg":
+        assert len(notes(file.read_bytes(), tmp_path)) == 1
+    else:
+        assert find(35).asked.zh in file.read_text(encoding="utf-8")
+
+
+def test_another_ending_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert questions_sheet.main(["questions.pdf"]) == 2
+    assert "end it in .html, .apkg or .csv" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from inspector.questions.filled import brief, by_measured, filled, lines_of, nee
 from inspector.questions.index import QUESTIONS
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, around, below, near
-from inspector.questions.record.measured import RANDOM
+from inspector.questions.record.measured import MEASURED
 from inspector.questions.record.question import Label
 
 QUANTITIES = {
@@ -62,9 +62,13 @@ def test_a_check_names_the_other_number_as_the_reader_knows_it():
 
 
 def test_numbers_are_grouped_by_what_was_measured():
-    labels = {"drawn": Label(Both("drawn", "抽取"), of=RANDOM), **QUANTITIES}
-    assert by_measured(labels, {"cost": 1, "drawn": 2, "time": 3}) == {None: ["cost", "time"], RANDOM: ["drawn"]}
-    assert by_measured(labels, {"drawn": 2}) == {RANDOM: ["drawn"]}
+    random = MEASURED["random"]
+    labels = {"drawn": Label(Both("drawn", "抽取"), of=random), **QUANTITIES}
+    assert by_measured(labels, {"cost": 1, "drawn": 2, "time": 3}) == {
+        None: ["cost", "time"],
+        random: ["drawn"],
+    }
+    assert by_measured(labels, {"drawn": 2}) == {random: ["drawn"]}
     assert by_measured(labels, {}) == {}
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from inspector.questions import number_guess
 from inspector.questions.course import STEPS, Step
+from tests.closeness import assert_close
 
 SHARE = Step(1, (), "x")
 LENGTH = Step(1, (), "x", 100, 1_000_000)
@@ -19,7 +20,7 @@ SIGNED = Step(1, (), "x", -1, 1)
 @pytest.mark.parametrize("step", [SHARE, SIGNED, Step(1, (), "x", 1, 10), Step(1, (), "x", 0, 1000)])
 def test_a_slider_of_less_than_two_decades_is_even(step: Step) -> None:
     assert not number_guess.is_log(step)
-    np.testing.assert_allclose(number_guess.stops(step), np.linspace(step.low, step.high, 101), rtol=1e-12, atol=1e-12)
+    assert_close(number_guess.stops(step), np.linspace(step.low, step.high, 101), relative=1e-12)
 
 
 @pytest.mark.parametrize("step", [LENGTH, Step(1, (), "x", 1e-60, 1), Step(1, (), "x", 1, 100)])
@@ -33,7 +34,7 @@ def test_the_stops_rise_and_lie_at_their_places(step: Step) -> None:
     stops = number_guess.stops(step)
     assert all(one < other for one, other in pairwise(stops))
     places = [number_guess.place(stop, step) for stop in stops]
-    np.testing.assert_allclose(places, np.arange(101) / 100, atol=1e-12)
+    assert_close(places, np.arange(101) / 100, relative=1e-12)
 
 
 def test_points_fall_evenly_over_half_of_the_slider() -> None:
