@@ -21,6 +21,7 @@ from inspector.questions.themes import basics
 from inspector.questions.themes.basics import RNN_OR_ATTENTION
 from inspector.views.lab.presets import RECURRENCE
 from models import fetch
+from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.test_foreign_models import BUILD
@@ -134,7 +135,7 @@ def test_2_queries_are_no_inputs_unless_a_rotation_makes_them(answer: Ask):
     name = "encoder.layer.0.attention.self.query.weight"
     with other_weights(loaded.network, lambda at, value: torch.tensor(turned).to(value) if at == name else None):
         numbers, held = measured(2, loaded)
-    assert numbers["input"] == pytest.approx(1, abs=1e-5)
+    assert_close(numbers["input"], 1, relative=1e-5)
     assert held == [True, True, True]
     assert numbers["input_key"] == pytest.approx(answer(2).numbers["input_key"])
 
