@@ -16,6 +16,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
+import setuptools  # noqa: F401  # first of all: once something has looked for pip, it refuses to be imported
+
 ROOT = Path(__file__).parents[1]
 _TARGET = re.compile(r"""(?<=["'])(?:inspector|models)(?:\.\w+)+(?=["'])""")
 GUARD = """

@@ -279,7 +279,7 @@ def test_on_a_phone_in_chinese(window: Page, server: Server, dark: bool) -> None
         page.emulate_media(color_scheme="dark" if dark else "light")
         main = page.get_by_test_id("stMain")
         page.goto(f"{server.url}/questions?q=93&lang=zh")
-        expect(page.get_by_role("button", name="All pages")).to_be_visible()  # drawn anew for the narrow window
+        expect(page.get_by_role("button", name="全部页面")).to_be_visible()  # drawn anew for the narrow window
         rests(page)
         page.get_by_role("button", name="猜一个数值").click()
         slider = page.get_by_role("slider", name="先猜一猜")

@@ -42,7 +42,7 @@ def test_a_task_on_a_phone_in_chinese(window: Page, server: Server, dark: bool) 
     with without_errors(window, 390, 844) as page:
         page.emulate_media(color_scheme="dark" if dark else "light")
         page.goto(f"{server.url}/practice?task=8&lang=zh")
-        expect(page.get_by_role("button", name="All pages")).to_be_visible()
+        expect(page.get_by_role("button", name="全部页面")).to_be_visible()
         expect(page.get_by_role("heading", name="第 8 题")).to_be_visible()
         rests(page)
         page.get_by_role("button", name="显示提示 1").click()

@@ -55,7 +55,7 @@ def test_a_question_on_a_phone_in_chinese(window: Page, server: Server, dark: bo
     with without_errors(window, 390, 844) as page:
         page.emulate_media(color_scheme="dark" if dark else "light")
         page.goto(f"{server.url}/questions?q=16&lang=zh")
-        expect(page.get_by_role("button", name="All pages")).to_be_visible()  # drawn anew for the narrow window
+        expect(page.get_by_role("button", name="全部页面")).to_be_visible()  # drawn anew for the narrow window
         rests(page)
         page.get_by_role("button", name="只有一部分对").click()
         expect(page.get_by_text("4 条中有 1 条成立")).to_be_visible()

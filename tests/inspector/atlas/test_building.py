@@ -194,7 +194,7 @@ import models
 from inspector.atlas import __main__, building
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 loaded = models.load("own-encoder")  # a tokenizer is unpacked to a file
-building.load = lambda id: loaded
+building.load = lambda id, **how: loaded
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
 sys.exit(__main__.main(["build", "own-encoder", {corpus!r}, "--out", {out!r}, "--block-texts", "2"]))
 """
