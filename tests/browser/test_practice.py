@@ -33,7 +33,7 @@ def test_a_stub_is_copied_hints_come_one_by_one_and_the_solution_opens(page: Pag
     expect(page.get_by_role("heading", name="13 · The delta rule")).to_be_visible()
     rests(page)
     assert "task=13" in page.url
-    page.get_by_test_id("stMain").get_by_text("中文", exact=True).click()
+    page.get_by_role("button", name="中文").click()
     expect(page.get_by_role("heading", name="第 13 题 · delta 规则")).to_be_visible()
 
 

@@ -124,11 +124,7 @@ def _arrive(page: str, known_models: Sequence[str]) -> None:
                 state[name] = before
         del state["link.lent"]
     state.pop("link.led", None)
-    followed = [
-        given
-        for led_to, given in leads
-        if led_to == page != origin and given and all(st.query_params.get(name) == given[name] for name in given)
-    ]
+    followed = [given for led_to, given in leads if led_to == page != origin and given and _is_address(given)]
     if not followed:
         return
     given = state["link.led"] = followed[0]
@@ -145,6 +141,13 @@ def _arrive(page: str, known_models: Sequence[str]) -> None:
     state["link.lent"] = origin, {name: (state.get(name), value) for name, value in sidebar.items()}
     for name, value in sidebar.items():
         state[name] = value
+
+
+def _is_address(given: Mapping[str, str]) -> bool:
+    """Return True if the address says what the link gave, and nothing else of the page: Back leads to others."""
+    anywhere = {*_OF_SIDEBAR, LANGUAGE}
+    same = all(st.query_params.get(name) == value for name, value in given.items())
+    return same and set(st.query_params) - anywhere == set(given) - anywhere
 
 
 def write(*, default_model: str, beside: str, default_text: str, language: str | None) -> None:
