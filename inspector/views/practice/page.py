@@ -59,10 +59,10 @@ def show(task: Task, words: ModuleType, language: Language) -> None:
 def _to_write(task: Task, words: ModuleType) -> None:
     """Draw the file to begin with, and the command that runs it."""
     st.subheader(words.TO_WRITE, anchor=False)
-    st.code(texts.stub(task), language="python", wrap_lines=True)
+    st.code(texts.stub(task), language=None, wrap_lines=True)
     downloads.button(FILE, lambda: texts.stub(task).encode(), words.DOWNLOAD_HINT, label=words.DOWNLOAD)
     st.markdown(words.HELD_BY)
-    st.code(f"python -m inspector.practice {task.number} {FILE}", language="sh", wrap_lines=True)
+    st.code(f"python -m inspector.practice {task.number} {FILE}", language=None, wrap_lines=True)
     st.caption(words.ABOUT)
 
 
@@ -98,7 +98,7 @@ def _solution(task: Task, words: ModuleType) -> None:
         on_click=turn,
     )
     if is_open:
-        st.code(texts.solution(task), language="python", wrap_lines=True)
+        st.code(texts.solution(task), language=None, wrap_lines=True)
 
 
 def _by_hand(task: Task, words: ModuleType) -> None:
