@@ -46,6 +46,7 @@ def test_the_first_page_leads_to_five_questions_in_order_and_then_to_all():
 def test_all_questions_are_listed_whatever_question_was_open():
     app = opened("Questions", q="27")
     turned(app, "Attention")
+    app.query_params.clear()  # as a browser's address is another page's
     app.query_params["theme"], app.query_params["lang"] = "all", "en"  # as the link has it
     turned(app, "Questions")
     assert "question 27" in [button.key for button in app.button]
