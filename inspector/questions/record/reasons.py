@@ -37,7 +37,7 @@ def _by_rule(check: NumberCheck) -> str:
     if check.relation in ("±", "± %"):
         return "formula" if check.relation == "± %" and check.within <= 0.001 else ""
     if check.bound in (0, 1):
-        return "sign" if check.bound == 0 else "as_large"
+        return "zero" if check.bound == 0 else "one"
     if abs(check.bound) <= _ROUNDED:
-        return "rounding64" if check.bound <= _PRECISE else "rounding"
-    return "most" if check.bound == 0.5 else ""
+        return "rounding64" if abs(check.bound) <= _PRECISE else "rounding"
+    return "half" if check.bound == 0.5 else ""
