@@ -10,16 +10,18 @@ from typing import cast
 
 from inspector.atlas import corpus as corpora
 from inspector.atlas import manifest as manifests
-from inspector.atlas import merging, planning, running, storage
+from inspector.atlas import merging, planning, running, sources, storage
 from inspector.atlas.aside import Search, Unit
 from inspector.atlas.beside import sweep
 from inspector.atlas.block import BLOCKS, MeasureBlock, check
 from inspector.atlas.corpus import Corpus
 from inspector.atlas.manifest import Manifest
 from inspector.atlas.opened import Atlas, open_atlas
+from inspector.atlas.sources import Sources
 from models import LoadedModel, load
 from models.placement import DtypeName
 
+_FEWER = 8  # a shard gives up or takes an eighth at either end, so that row groups are read once
 OnProgress = Callable[[int, int], object]
 """A function that is told how many texts are measured, of how many."""
 
@@ -94,7 +96,7 @@ def build(
     if on_planned is not None:
         on_planned(manifest)
     left = merging.missing(folder, manifest)
-    part = range(len(manifest.blocks)) if shard is None else of_shard(manifest, shard)
+    part = range(len(manifest.blocks)) if shard is None else of_shard(manifest, shard, sources.read(folder))
     numbers = [number for number in left if number in part]
     total = sum(map(manifest.count, part))
     done = total - sum(map(manifest.count, numbers))
@@ -129,11 +131,26 @@ def build(
     return open_atlas(folder)
 
 
-def of_shard(manifest: Manifest, shard: tuple[int, int]) -> range:
-    """The blocks of a shard (number from 1, of how many): one after the other, so that each part is read once."""
+def of_shard(manifest: Manifest, shard: tuple[int, int], known: Sources | None) -> range:
+    """The blocks of a shard (number from 1, of how many): one after the other, so that each part is read once.
+
+    known: the plan's files. Of tables a shard begins with a row group, where that makes it at most a quarter longer.
+    """
     number, count = shard
     blocks = len(manifest.blocks)
-    return range(blocks * (number - 1) // count, blocks * number // count)
+    return range(
+        _edge(known, blocks * (number - 1) // count, blocks, count),
+        _edge(known, blocks * number // count, blocks, count),
+    )
+
+
+def _edge(known: Sources | None, edge: int, blocks: int, shards: int) -> int:
+    """The block nearest to an even cut that can be read without those before it; the cut itself where none is near."""
+    if known is None or not known.starts or edge in (0, blocks):
+        return edge
+    reach = blocks // (_FEWER * shards)
+    near = (block for block in range(max(1, edge - reach), min(blocks, edge + reach + 1)) if known.stands_alone(block))
+    return min(near, key=lambda block: abs(block - edge), default=edge)
 
 
 def _loaded(model: str | os.PathLike[str] | LoadedModel, dtype: str, device: str) -> LoadedModel:

@@ -42,12 +42,13 @@ class Start(NamedTuple):
     """The place of a text in the files of a corpus.
 
     file: from 0, in their order. offset: the byte that it begins at, in a table the row, from 0. line: how many lines
-    come before, in a table 0.
+    come before, in a table 0. group: the first row of the text's row group, 0 where the file is no table.
     """
 
     file: int = 0
     offset: int = 0
     line: int = 0
+    group: int = 0
 
 
 class _Placed(NamedTuple):
@@ -145,7 +146,7 @@ def _texts(corpus: Iterable[os.PathLike[str] | str | Text], column: str, budget:
             check_file(path)
             yield from _READERS[path.suffix.lower()](path, column, budget, Start(number), None)
         elif isinstance(item, str | Text):
-            yield _Placed(f"text {number + 1:,}", Start(number), Text(item) if isinstance(item, str) else item)
+            yield _Placed(f"text {number + 1:,}", Start(), Text(item) if isinstance(item, str) else item)
         else:
             raise ValueError(
                 f"text {number + 1:,} of the corpus is of type {type(item).__name__}; give a str or a Text"
@@ -217,12 +218,14 @@ def _rows(path: Place, column: str, budget: Budget | None, start: Start, stop: i
         most = min(most, _MOST_BYTES_OF_A_CHARACTER * budget.characters + _BUFFER_BYTES)
     try:
         with pq.ParquetFile(storage.open_table(path)) as file:
-            columns = _columns(file, path, column, most=most)
-        with pq.ParquetFile(storage.open_table(path), read_dictionary=columns, buffer_size=_BUFFER_BYTES) as file:
-            for row, text, target in _cells(file, columns, first=start.offset):
+            columns, footer = _columns(file, path, column, most=most), file.metadata
+        with pq.ParquetFile(
+            storage.open_table(path), metadata=footer, read_dictionary=columns, buffer_size=_BUFFER_BYTES
+        ) as file:
+            for group, row, text, target in _cells(file, columns, first=start.offset):
                 where = f"{path}, row {row + 1:,}"
                 content = Text(_string(text, where) or "", _string(target, where))
-                yield _Placed(where, Start(start.file, row), content)
+                yield _Placed(where, Start(start.file, row, group=group), content)
     except OSError as error:
         raise unreadable(path, error) from error
     except pa.ArrowException as error:
@@ -242,11 +245,12 @@ def _columns(file: pq.ParquetFile, path: Place, column: str, *, most: int) -> li
 
 def _cells(
     file: pq.ParquetFile, columns: list[str], *, first: int
-) -> Iterator[tuple[int, pa.Scalar, pa.Scalar | None]]:
-    """Yield rows from the one numbered `first` on; row groups before it are not read."""
+) -> Iterator[tuple[int, int, pa.Scalar, pa.Scalar | None]]:
+    """Yield the row group's first row, and each row from the one numbered `first` on; groups before it are not read."""
     row = 0
     # One reader a row group: a reader of them all keeps what it has passed.
     for group in range(file.num_row_groups):
+        begin = row
         if row + (rows := file.metadata.row_group(group).num_rows) <= first:
             row += rows
             continue
@@ -254,7 +258,9 @@ def _cells(
             skipped = min(max(0, first - row), batch.num_rows)
             text, *target = (batch.column(name).slice(skipped) for name in columns)
             numbers = range(row + skipped, row + batch.num_rows)
-            yield from zip(numbers, text, target[0] if target else repeat(None, len(text)), strict=True)
+            yield from zip(
+                repeat(begin, len(text)), numbers, text, target[0] if target else repeat(None, len(text)), strict=True
+            )
             row += batch.num_rows
 
 

@@ -281,18 +281,28 @@ def _cut(
 def _blocks(
     placed: Iterable[tuple[Start, Text]], *, block_texts: int, block_bytes: int
 ) -> Iterator[list[tuple[Start, Text]]]:
-    """Put texts together until a block has enough of them, or of their bytes."""
+    """Put texts together until a block has enough of them, or of their bytes.
+
+    Half of either is enough where a file or a row group ends: whoever reads the next block need not read that one.
+    """
     block: list[tuple[Start, Text]] = []
     held = 0
     for start, text in placed:
         size = len(text.text.encode()) + len((text.target or "").encode())
-        if block and (len(block) == block_texts or held + size > block_bytes):
+        full = len(block) == block_texts or held + size > block_bytes
+        half = 2 * len(block) >= block_texts or 2 * held >= block_bytes
+        if block and (full or (half and _part(start) != _part(block[-1][0]))):
             yield block
             block, held = [], 0
         block.append((start, text))
         held += size
     if block:
         yield block
+
+
+def _part(start: Start) -> tuple[int, int]:
+    """The file and the row group of a text: what is read as a whole."""
+    return start.file, start.group
 
 
 def corpus_hash(texts: Iterable[Text]) -> str:

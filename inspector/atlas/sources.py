@@ -49,6 +49,11 @@ class Sources:
         """The files' places."""
         return [storage.place(file.path) for file in self.files]
 
+    def stands_alone(self, block: int) -> bool:
+        """Return True if nothing before the block is read with it: it begins no table, or a row group."""
+        start = self.starts[block]
+        return self.paths[start.file].suffix.lower() != TABLE or start.offset == start.group
+
     def save(self, folder: Place) -> None:
         """Write them into the atlas's folder."""
         storage.write(folder / NAME, (json.dumps(asdict(self), ensure_ascii=False) + "\n").encode())

@@ -110,7 +110,7 @@ def plans(file: Path, model: str, folder: Path, *, count: int) -> float:
         for shard in range(1, SHARDS + 1):
             out = folder / f"shard-{shard}"
             plan = planning.plan(loaded, corpus, folder=out, corpus="benchmark", planned=folder / "counted")
-            for number in of_shard(plan, (shard, SHARDS)):
+            for number in of_shard(plan, (shard, SHARDS), sources.read(out)):
                 planning.read_texts(out, plan, number)
     finally:
         storage.open_file = opened

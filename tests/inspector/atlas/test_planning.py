@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from bisect import bisect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 
 import models
 from inspector import atlas
-from inspector.atlas import block, corpus, manifest, planning, sources, storage
+from inspector.atlas import block, building, corpus, manifest, planning, sources, storage
 from inspector.atlas.__main__ import main
 from inspector.atlas.corpus import Start
 from inspector.atlas.texts import Text
@@ -104,11 +105,13 @@ def test_blocks_hold_the_texts_in_their_order(
     assert [text for texts in reversed(back) for text in texts.values()] == every
 
 
-def test_copied_and_ranged_plans_are_one_plan(untrained: models.LoadedModel, tmp_path: Path) -> None:
-    path = write_table(tmp_path / "a.parquet")
+@pytest.mark.parametrize("kind", WRITERS)
+def test_copied_and_ranged_plans_are_one_plan(untrained: models.LoadedModel, tmp_path: Path, kind: str) -> None:
+    path = WRITERS[kind](tmp_path / f"a{kind}")
+    ways = [("ranges", path), ("copied", path), ("texts", corpus.read(path))]
     plans = [
         planning.plan(untrained, texts, folder=tmp_path / name, corpus="x", block_texts=10, copy=name == "copied")
-        for name, texts in (("ranges", path), ("copied", path), ("texts", corpus.read(path)))
+        for name, texts in (ways[:2] if kind == ".parquet" else ways)  # texts alone do not say where row groups end
     ]
     assert len({plan.key for plan in plans}) == 1
 
@@ -176,15 +179,18 @@ def test_texts_that_changed_after_the_plan_are_named_and_never_measured(
     untrained: models.LoadedModel, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, out = WRITERS[kind](tmp_path / f"a{kind}"), tmp_path / "atlas"
-    planning.plan(untrained, path, folder=out, corpus="x", block_texts=20)
+    plan = planning.plan(untrained, path, folder=out, corpus="x", block_texts=20)
     monkeypatch.setitem(globals(), "LINES", [line.replace("Sentence 50", "Sentence 5O") for line in LINES])
     about = path.stat()
     WRITERS[kind](path)
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))  # the time tells nothing: the hash does
     task = block.MeasureBlock(out, untrained)
-    assert task(0) == 20
-    with pytest.raises(ValueError, match=rf"a\{kind} has changed since the atlas was planned: the texts of block 2"):
-        task(2)
+    assert task(0) == plan.count(0) > 10
+    changed = bisect(plan.firsts, 50) - 1
+    with pytest.raises(
+        ValueError, match=rf"a\{kind} has changed since the atlas was planned: the texts of block {changed}"
+    ):
+        task(changed)
     path.unlink()
     with pytest.raises(ValueError, match=rf"a\{kind} has changed since the atlas was planned"):
         task(1)  # back to a block before, so that the file is opened anew
@@ -226,6 +232,34 @@ def test_row_groups_of_many_blocks_are_read_once(untrained: models.LoadedModel, 
         texts = [planning.read_texts(tmp_path / "atlas", plan, number) for number in (0, 1, 2, 5, 3, 4)]
     assert [text.text for of_block in texts[:4] for text in of_block.values()] == [*LINES[:15], *LINES[25:30]]
     assert begun == [known.starts[0], known.starts[3]]
+
+
+@pytest.mark.parametrize(("rows", "times"), [(16, 1), (1000, 4)])
+def test_shards_of_a_table_begin_with_a_row_group_where_one_is_near(
+    untrained: models.LoadedModel, tmp_path: Path, rows: int, times: int
+) -> None:
+    """Row groups of two blocks are read by one shard each; a single one, far from every cut, by all four."""
+    texts = [f"Cat {number} sat." for number in range(448)]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "a.parquet", row_group_size=rows)
+    plan = planning.plan(untrained, tmp_path / "a.parquet", folder=tmp_path / "atlas", corpus="x", block_texts=10)
+    known = sources.read(tmp_path / "atlas")
+    shards = [building.of_shard(plan, (number, 4), known) for number in range(1, 5)]
+    assert [block for shard in shards for block in shard] == list(range(len(plan.blocks)))
+    assert max(map(len, shards)) <= 1.25 * len(plan.blocks) / 4
+    read: list[int] = []
+    iter_batches = pq.ParquetFile.iter_batches
+
+    def watched(file: pq.ParquetFile, *given: Any, row_groups: list[int], **options: Any) -> Iterator[Any]:
+        read.extend(row_groups)
+        return iter_batches(file, *given, row_groups=row_groups, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pq.ParquetFile, "iter_batches", watched)
+        for shard in shards:
+            sources._open.reader = None  # each shard is a process of its own
+            for block in shard:
+                planning.read_texts(tmp_path / "atlas", plan, block)
+    assert sorted(read) == sorted(times * list(range(-(-448 // rows))))
 
 
 @pytest.mark.parametrize("keep", manifest.KEEP)
