@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         "--ray", metavar="ADDRESS", nargs="?", const="", help="run on a Ray cluster; here without ADDRESS"
     )
     build.add_argument(
-        "--gpus", type=float, default=0.0, help="GPUs of each Ray task, with --device cuda (not run yet)"
+        "--gpus", type=float, default=0.0, help="GPUs of each Ray task, with --device cuda (not run on Ray yet)"
     )
     build.add_argument("--shard", type=_shard, metavar="3/64", help="measure this part alone, and merge later")
     build.add_argument("--allow-mixed", action="store_true", help="take blocks of other processors, equal to 1e-5")
@@ -91,7 +91,7 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", required=True, help="the atlas's folder, s3://bucket/folder too; what is there is not measured again"
     )
-    parser.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1 (GPUs: not run yet)")
+    parser.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1")
     parser.add_argument("--dtype", choices=DTYPES, default="float32", help="of the weights (default float32)")
     parser.add_argument("--name", default="", help="the corpus's name")
     parser.add_argument("--attribution", default="", help="whose texts they are, and their licence")

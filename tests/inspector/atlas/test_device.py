@@ -1,7 +1,7 @@
 """The device of an atlas: what the model computes is computed there; numbers are named by it, and mixed when asked.
 
 torch's meta device computes shapes and no numbers, on any machine: an operand that was left on the CPU shows there as
-it would on a GPU. Numbers of a GPU were not run.
+it would on a GPU. Numbers of a GPU come from tests/benchmarks/atlas_device.py.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def test_gpus_are_not_reserved_for_a_model_on_the_cpu(tmp_path: Path, capsys: py
     assert capsys.readouterr().err.count("add --ray and --device cuda") == 2
     with pytest.raises(SystemExit):
         main(["build", "--help"])
-    assert " ".join(capsys.readouterr().out.split()).count("not run yet") == 2
+    assert "--device cuda (not run on Ray yet)" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").is_file(), reason="needs Linux's /proc")
