@@ -19,10 +19,11 @@ _FORMULA = (*"=+-@\t\r\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last f
 
 
 def csv(table: pd.DataFrame) -> bytes:
-    """Write a table without its index: UTF-8, numbers to the last digit."""
+    """Write a table without its index: UTF-8, numbers to the last digit. Columns may be named by numbers."""
     named = table.rename(columns=cell)
-    texts = {name: named[name].map(cell) for name in named.select_dtypes(exclude=["number", "bool"])}
-    content: str = named.assign(**texts).to_csv(index=False, quoting=csv_format.QUOTE_NONNUMERIC)
+    for name in named.select_dtypes(exclude=["number", "bool"]):
+        named[name] = named[name].map(cell)
+    content: str = named.to_csv(index=False, quoting=csv_format.QUOTE_NONNUMERIC)
     return content.encode()
 
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Download, Page, TimeoutError
 
 from tests.browser.conftest import SLOW, rests
 
-MOST = 150  # presses of one view
+MOST = 400  # looks at one view: a press each, or a dialog closed
 ALIKE = 3  # of controls that differ by their words alone, as the tokens of a text, this many are pressed
 MENU = "Slide and files of"  # begins the words of every figure's menu
 PATIENCE = 3_000  # ms: until then a control can be pressed, or a dialog that came meanwhile lies over it

@@ -31,4 +31,5 @@ def test_nothing_that_is_pressed_fails(page: Page, server: Server, path: str, mo
     print(f"\n{path} {model}: {dict(pressed.counts)}, {pressed.downloads} downloads came, {pressed.left} left")
     assert pressed.failures == []
     assert pressed.downloads == pressed.counts["download"]
+    assert pressed.left == 0
     assert sum(pressed.counts.values()) > 1

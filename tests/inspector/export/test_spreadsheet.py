@@ -59,6 +59,13 @@ def test_mixed_columns_and_missing_numbers() -> None:
     assert lines[1:] == [["'=1", ""], ["-1", "-inf"], ["", "1e-09"]]
 
 
+def test_columns_may_be_named_by_numbers() -> None:
+    """A grid of tokens has columns 0, 1, ...; its file could not be made."""
+    frame = pd.DataFrame([["=cat", "sat"], ["on", None]])
+    lines = list(csv.reader(io.StringIO(spreadsheet.csv(frame).decode())))
+    assert lines == [["0", "1"], ["'=cat", "sat"], ["on", ""]]
+
+
 def test_every_table_is_written_here() -> None:
     """Search every other file of the instrument for a table written as CSV."""
     root = Path(inspector.__file__).parent

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +17,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from markdown_it import MarkdownIt
 
 import models
+from inspector.export import spreadsheet
 from inspector.plain import schema
 from inspector.plots.slide import WIDTH, enlarged, points
 from inspector.sections import plain
@@ -144,12 +147,27 @@ def picture_faults(section: Section, listed: list[Block]) -> Iterator[str]:
             yield f"{block.id} has no heading"
         if isinstance(block, Figure):
             figure = block.draw(mode="dark")
-            if (points(figure) if block.table is None else block.table).empty:
+            table = points(figure) if block.table is None else block.table
+            if table.empty:
                 yield f"{block.id} has no table"
+            yield from _file_faults(block.id, table)
             if enlarged(figure).layout.width != WIDTH:
                 yield f"{block.id} has no slide"
-        if isinstance(block, Table) and block.frame.empty:
-            yield f"the table {block.id} is empty"
+        if isinstance(block, Table):
+            if block.frame.empty:
+                yield f"the table {block.id} is empty"
+            yield from _file_faults(block.id, block.frame)
+
+
+def _file_faults(id: str, table: pd.DataFrame) -> Iterator[str]:
+    """A table's file is a header and its rows, whatever its columns are named by."""
+    try:
+        lines = list(csv.reader(io.StringIO(spreadsheet.csv(table).decode(), newline="")))
+    except (TypeError, ValueError) as error:
+        yield f"the file of {id} cannot be written: {str(error)[:300]}"
+        return
+    if len(lines) != len(table) + 1 or len(lines[0]) != len(table.columns):
+        yield f"the file of {id} has {len(lines)} lines, not a header and {len(table)} rows"
 
 
 def record_faults(listed: list[Block], trace: Trace) -> Iterator[str]:

@@ -155,6 +155,7 @@ PLANTED: dict[str, Section] = {
     "no alternative text": of(SENTENCE, replace(FIGURE, alt="")),
     "two blocks have the id": of(SENTENCE, FIGURE, FIGURE),
     "has no plain form": of(SENTENCE, replace(FIGURE, table=TABLE.assign(share=[object(), 1]))),
+    "not a header and 2 rows": of(SENTENCE, replace(FIGURE, table=pd.concat({"a": TABLE}, axis=1))),
     "has no Python lines": of(SENTENCE, replace(FIGURE, code="")),
     "end in NameError": of(SENTENCE, replace(FIGURE, code="table = missing")),
     "make no table": of(SENTENCE, replace(FIGURE, code="rows = 1")),
