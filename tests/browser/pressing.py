@@ -17,6 +17,7 @@ from tests.browser.conftest import SLOW, rests
 MOST = 400  # looks at one view: a press each, or a dialog closed
 ALIKE = 3  # of controls that differ by their words alone, as the tokens of a text, this many are pressed
 MENU = "Slide and files of"  # begins the words of every figure's menu
+LONG = 600_000  # ms: all questions, or every head left out of a model, beside whatever else the machine does
 PATIENCE = 3_000  # ms: until then a control can be pressed, or a dialog that came meanwhile lies over it
 TRIES = 20
 FAILURES = ("in a way that Headlight does not know", "Traceback (most recent call last)", "Oh no")
@@ -102,9 +103,10 @@ def press(page: Page, url: str, path: str, *, thorough: bool) -> Pressed:
             )
             if not over and page.locator("[role=dialog], [data-testid=stPopoverBody]").count():
                 page.keyboard.press("Escape")
-                page.wait_for_timeout(50)
-                if page.locator("[role=dialog]").count():  # a dialog that Escape does not close
-                    page.get_by_role("button", name="Close").first.click()
+                try:
+                    page.locator("[role=dialog]").first.wait_for(state="detached", timeout=PATIENCE)
+                except TimeoutError:  # a dialog that Escape does not close
+                    page.get_by_role("button", name="Close").first.click(timeout=PATIENCE)
                 continue
             if not fresh:
                 return pressed
@@ -163,7 +165,7 @@ def _settled(page: Page) -> None:
     """Wait for what a press began, if it began anything: a run of the script starts within a few frames."""
     page.wait_for_timeout(60)
     page.evaluate("() => document.fullscreenElement && document.exitFullscreen()")
-    page.locator(".stApp[data-test-script-state='notRunning']").wait_for(state="attached", timeout=SLOW)
+    page.locator(".stApp[data-test-script-state='notRunning']").wait_for(state="attached", timeout=LONG)
 
 
 def _arrives(page: Page, arrived: list[Download], *, expected: int) -> int:
