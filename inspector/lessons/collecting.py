@@ -23,7 +23,7 @@ from inspector.lessons.answers import Answers
 from inspector.lessons.judging import Answer, Judged, judge
 from inspector.lessons.lesson import Asked, Code, Guess, Lesson
 from inspector.questions.record.question import Verdict
-from inspector.text import number, visible
+from inspector.text import visible
 from inspector.wording import lesson_collect as words
 from models import cards
 from models.formatting import shortened
@@ -168,5 +168,5 @@ def _kind(asked: Asked | None) -> str:
 def _told(asked: Asked | None, answer: Answer) -> str:
     """Write an answer for the table; a file by its length."""
     if isinstance(answer, float):
-        return number(answer)
+        return f"{answer:.10g}"
     return words.lines(answer.count("\n") + 1) if isinstance(asked, Code) else visible(shortened(answer, 20))

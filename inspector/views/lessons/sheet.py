@@ -60,7 +60,7 @@ class Sheet:
 
     @property
     def judged(self) -> Mapping[int, Judged]:
-        """What is known of being right, by the step."""
+        """Each answer judged as far as that is known, by the step."""
         given = self.answers.given
         return {
             at: judge(step.asks, given.get(at), verdict=self.verdicts.get(at))

@@ -20,7 +20,7 @@ from inspector.sections.registry import PAGES
 from inspector.text import plain
 from inspector.views.components.upload import upload
 from inspector.views.lessons.sheet import Sheet
-from inspector.views.shell import available_models, languages, link, pages, problems
+from inspector.views.shell import appearance, available_models, languages, link, pages, problems
 from inspector.views.shell.question_reader import guesses
 from inspector.wording.reader import pages as page_words
 
@@ -28,7 +28,9 @@ from inspector.wording.reader import pages as page_words
 def show(sheet: Sheet, at: int, words: ModuleType, language: Language) -> None:
     """Draw a step; at: its number from 1."""
     lesson = sheet.lesson
-    step, judged = lesson.steps[at - 1], sheet.judged
+    step = lesson.steps[at - 1]
+    problem = _measure(sheet, at, words, language)  # before the list of steps, which says what is right
+    judged = sheet.judged
     _choose(sheet, at, words, language)
     if step.words.of(language):
         st.text(step.words.of(language))
@@ -37,9 +39,9 @@ def show(sheet: Sheet, at: int, words: ModuleType, language: Language) -> None:
     answered = at in sheet.answers.given
     match step.asks:
         case Guess():
-            _guess(sheet, at, step, step.asks, words, language)
+            _guess(sheet, at, step.asks, problem, words, language)
         case Number():
-            _number(sheet, at, step, step.asks, words, language)
+            _number(sheet, at, step.asks, words, language)
         case Code():
             _code(sheet, at, step.asks, words, language)
     if answered and lesson.feedback and step.why.of(language) and judged[at].right is not False:
@@ -115,8 +117,28 @@ def _page(page: str, given: dict[str, str], label: str) -> None:
 # --- a question -------------------------------------------------------------------------------------------------------
 
 
-def _guess(sheet: Sheet, at: int, step: Step, asked: Guess, words: ModuleType, language: Language) -> None:
-    """Draw a question with its guesses; then, where the teacher wants it, what is measured."""
+def _measure(sheet: Sheet, at: int, words: ModuleType, language: Language) -> str:
+    """Measure a question that was guessed, where the lesson tells what is right and gives no verdict itself.
+
+    Returns a sentence on what failed, "" where nothing did.
+    """
+    asked = sheet.lesson.steps[at - 1].asks
+    if not isinstance(asked, Guess) or asked.verdict is not None:
+        return ""
+    if not sheet.lesson.feedback or at not in sheet.answers.given:
+        return ""
+    if asked.model not in available_models.ids():
+        return str(words.not_offered(asked.model))
+    try:
+        with st.spinner(words.MEASURING):
+            sheet.measure(at, asked, languages.WORDS[language])
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _guess(sheet: Sheet, at: int, asked: Guess, problem: str, words: ModuleType, language: Language) -> None:
+    """Draw a question with its guesses; then, where the teacher wants it, the verdict. problem: why there is none."""
     question, of_page = BY_NUMBER[asked.question], languages.WORDS[language]
     st.subheader(plain(question.asked.of(language)), anchor=False)
     st.markdown(f"**{of_page.SAID}** {plain(question.claim.of(language))}")
@@ -124,10 +146,11 @@ def _guess(sheet: Sheet, at: int, step: Step, asked: Guess, words: ModuleType, l
     if guess is None or not sheet.lesson.feedback:
         st.markdown(of_page.GUESS)
         for column, offered in zip(st.columns(len(GUESSES), gap="small"), GUESSES, strict=True):
+            chosen = offered == guess
             column.button(
-                of_page.GUESSES[offered],
+                appearance.on_accent(of_page.GUESSES[offered])[0] if chosen else of_page.GUESSES[offered],
                 key=f"lesson guess {offered} {at}",
-                type="primary" if offered == guess else "secondary",
+                type="primary" if chosen else "secondary",
                 width="stretch",
                 on_click=_take_guess,
                 args=(sheet, at, offered),
@@ -135,23 +158,17 @@ def _guess(sheet: Sheet, at: int, step: Step, asked: Guess, words: ModuleType, l
         if guess is not None:
             st.text(words.KEPT_UNSEEN)
         return
-    verdict = asked.verdict
-    if verdict is None:
-        if asked.model not in available_models.ids():
-            st.text(words.not_offered(asked.model))
-            return
-        try:
-            with st.spinner(words.MEASURING):
-                verdict = sheet.measure(at, asked, of_page)
-        except ValueError as error:
-            problems.show(str(error), what=of_page.UNMEASURED)
-            return
+    if problem:
+        problems.show(problem, what=of_page.UNMEASURED)
+        return
+    verdict = asked.verdict or sheet.verdicts.get(at)
     judged = judge(asked, guess, verdict=verdict)
     if verdict is not None:
         st.markdown(_sign(judged, words.guessed(of_page.GUESSES.get(guess, "–"), of_page.ALWAYS[verdict])))
     if judged.right is not None:
         st.markdown(plain(question.because.of(language)))
-    guesses().setdefault(question.number, str(guess))  # Questions does not ask again
+    if guess in GUESSES:
+        guesses().setdefault(question.number, str(guess))  # Questions does not ask again
     given = {"q": str(question.number)}
     if asked.model in available_models.ids():
         given |= {"model": asked.model, "text": asked.text}
@@ -165,7 +182,7 @@ def _take_guess(sheet: Sheet, at: int, guess: str) -> None:
 # --- a number ---------------------------------------------------------------------------------------------------------
 
 
-def _number(sheet: Sheet, at: int, step: Step, asked: Number, words: ModuleType, language: Language) -> None:
+def _number(sheet: Sheet, at: int, asked: Number, words: ModuleType, language: Language) -> None:
     """Draw the field for a number, and what the last one was held to."""
     key = f"lesson number {sheet.lesson.digest} {at}"
     wrong = f"{key} wrong"

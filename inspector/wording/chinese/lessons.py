@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inspector.text import number
-
 # --- opening a lesson -------------------------------------------------------------------------------------------------
 
 ABOUT = (
@@ -170,4 +168,4 @@ def left_out(entries: int) -> str:
 
 
 def _number(value: object) -> str:
-    return number(value) if isinstance(value, float) else str(value)[:40]
+    return f"{value:.10g}" if isinstance(value, float) else str(value)[:40]

@@ -106,7 +106,7 @@ def test_what_is_no_number_is_none(typed: str) -> None:
 
 @pytest.mark.parametrize("hundredths", range(36, 48))
 def test_an_absolute_tolerance_is_held_to_decimal_arithmetic(hundredths: int) -> None:
-    """In floats 0.42 lies a little farther from 0.41 than 0.01; a student typed it within the tolerance."""
+    """A student types 0.42 within 0.01 of 0.41, though as floats they lie a little farther apart."""
     typed = Decimal(hundredths) / 100
     due = abs(typed - Decimal("0.41")) <= Decimal("0.01")
     assert judge(Number(around(FOUND, 0.41, within=0.01)), float(typed)) == Judged(due, "0.41 ± 0.01")

@@ -1,4 +1,4 @@
-"""The lessons that come along: each number computed anew from the models, each verdict measured, each place opened."""
+"""The lessons that come along: each number computed anew from the models, each verdict measured."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from inspector import costs, questions, record
 from inspector.lessons import SHIPPED, shipped
 from inspector.lessons.lesson import FOUND, Code, Guess, Number, Step
 from inspector.questions import course
-from inspector.text import plain
-from tests.inspector.views.page import opened
 
 HAN = re.compile(r"[㐀-鿿]")
 STEPS = {f"{name} {at}": step for name in SHIPPED for at, step in enumerate(shipped(name).steps, 1)}
@@ -138,24 +136,3 @@ def test_every_word_is_there_in_both_languages(name: str) -> None:
         assert not HAN.search(both.en)
         assert not both.zh or HAN.search(both.zh)
     assert all(step.asks.unit.zh for step in lesson.steps if isinstance(step.asks, Number))
-
-
-PLACES = {name: step.place for name, step in STEPS.items() if step.place is not None}
-
-
-@pytest.mark.page
-@pytest.mark.parametrize("name", PLACES)
-def test_a_place_opens_as_its_step_says(name: str) -> None:
-    from inspector.sections.registry import PAGES
-
-    place = PLACES[name]
-    page = PAGES[place.page]
-    given = dict(place.link) | ({"model": place.model, "text": place.text} if page.reads else {})
-    app = opened(page.title, **given, lang="en")
-    assert not app.warning
-    assert not app.error
-    for parameter, value in place.link.items():
-        assert app.query_params[parameter] in (value, [value])
-    if page.reads and place.text:
-        assert app.session_state["text"] == place.text
-        assert plain(app.session_state["model"]) == plain(place.model)
