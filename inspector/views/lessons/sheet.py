@@ -109,8 +109,8 @@ class Sheet:
             before = self.answers if first else None
             self.unreadable, self.left_out, self.written = None, 0, None
             self._read(told.text)
-            if before is not None and before.given and self.unreadable is None:  # answered before the browser told
-                self._changed(replace(self.answers, given={**self.answers.given, **before.given}))
+            if before is not None and (before.given or before.student) and self.unreadable is None:
+                self._changed(_joined(before, self.answers))  # answered before the browser told
 
     def _read(self, text: str) -> None:
         """Take the browser's text in the place of what the session knew."""
@@ -151,14 +151,17 @@ class Sheet:
         if found.answers.lesson != self.lesson.digest:
             self.said = words.of_another(found.answers.title)
             return
-        given = {**self.answers.given, **found.answers.given}
-        student = self.answers.student or found.answers.student
-        taken = self._changed(replace(self.answers, given=given, student=student))
+        taken = self._changed(_joined(found.answers, self.answers))
         self.said = words.taken(len(found.answers.given), found.left_out) if taken else words.NO_ROOM
 
     @property
     def _place(self) -> keeping.Place:
         return keeping.Place(f"{KEY}.{self.lesson.digest}", files.MOST_BYTES)
+
+
+def _joined(later: Answers, before: Answers) -> Answers:
+    """Join the answers of a lesson; of two to one step the later counts, and the name that was there stays."""
+    return replace(before, given={**before.given, **later.given}, student=before.student or later.student)
 
 
 def panel(sheet: Sheet, words: ModuleType) -> None:

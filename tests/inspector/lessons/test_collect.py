@@ -103,11 +103,11 @@ def test_what_a_file_says_of_being_right_is_judged_anew(tmp_path: Path) -> None:
 def test_cells_are_no_formula_and_no_escape_of_a_terminal(
     tmp_path: Path, lesson: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = handed_in(tmp_path, "=x.json", {2: "=1+1"}, student="=HYPERLINK(1)\x1b[31m")
+    path = handed_in(tmp_path, "=x.json", {2: "=1+1"}, student="=HYPERLINK(1)\x1b[31m\u200b")
     table = tmp_path / "table.csv"
     assert main(["collect", str(path), "--lesson", str(lesson), "--csv", str(table)]) == 0
     (row,) = rows(table)
-    assert row["student"] == "'=HYPERLINK(1)[31m"
+    assert row["student"] == "'=HYPERLINK(1)[31mU+200B"
     assert row["file"] == "'=x.json"
     assert "\x1b" not in capsys.readouterr().out
 
