@@ -6,6 +6,7 @@ headlight-inspector report "The cat sat." report.html       all sections about a
 headlight-inspector questions --model minilm --list         what people say of the Transformer, put to the test
 headlight-inspector atlas build minilm texts.txt --out a    every head over a corpus
 headlight-inspector practice 3 mine.py                      your own causal mask, held to the real layer
+headlight-inspector lessons collect *.json                  students' answers to a lesson, as a table
 headlight-inspector sheet sheet.html --text "The cat sat."  the questions, to print; .apkg: cards for Anki; .csv
 headlight-inspector fetch minilm smollm2                    weights of others, 84 and 93 MB, into the cache
 headlight-inspector models                                  ids that a model can be asked for by
@@ -73,6 +74,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from inspector.practice.__main__ import main as practice
 
             return practice(rest)
+        case ["lessons", *rest]:
+            from inspector.lessons.__main__ import main as lessons
+
+            return lessons(rest)
         case ["atlas", *rest]:
             from inspector.atlas.__main__ import main as atlas
 

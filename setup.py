@@ -30,6 +30,7 @@ _COMMAND = re.compile(rf"python -m ({_NAME}(?:\.\w+)*)(?![\w.])")
 COMMANDS = {  # of command.py
     "inspector": "heads",
     "inspector.atlas": "atlas",
+    "inspector.lessons": "lessons",
     "inspector.mcp": "mcp",
     "inspector.plain": "schema",
     "inspector.practice": "practice",

@@ -61,6 +61,7 @@ FLOORS = (
     ("inspector/sections",),
     ("inspector/sections/*",),
     ("inspector/export", "inspector/practice"),
+    ("inspector/lessons",),
     ("inspector/views/components", "inspector/mcp"),
     ("inspector/views/server",),
     ("inspector/views/shell",),

@@ -129,6 +129,7 @@ PAGES = {
         Page("time", "write", "schedule", board=False),
         Page("questions", "learn", "quiz", in_chinese=True),
         Page("practice", "learn", "code", reads=False, runs=False, in_chinese=True),
+        Page("lessons", "learn", "school", reads=False, runs=False, in_chinese=True),
         Page("tokens", "learn", "text_fields", board=False),
         Page("batch", "learn", "view_list", board=False),
         Page("lab", "learn", "science", reads=False, runs=False),

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from inspector.wording.english import lab as lab
     from inspector.wording.english import layernorm as layernorm
     from inspector.wording.english import left_out as left_out
+    from inspector.wording.english import lesson_collect as lesson_collect
+    from inspector.wording.english import lesson_file as lesson_file
+    from inspector.wording.english import lessons as lessons
     from inspector.wording.english import maps as maps
     from inspector.wording.english import mixers as mixers
     from inspector.wording.english import notebook as notebook

@@ -45,6 +45,7 @@ PAGES = {
     "/time": ".js-plotly-plot",
     "/questions": "text=Guess first",
     "/practice": "text=To write",
+    "/lessons": "text=An evening with attention",
     "/tokens": "canvas, .js-plotly-plot",
     "/batch": "canvas",
     "/lab": "text=Nothing is trained yet",
@@ -55,7 +56,7 @@ GROUPS = {
     "Attention": ("Attention", "Compare", "Scores", "What if"),
     "Inside the model": ("Block", "Norms", "Positions", "Costs"),
     "Writing": ("Generate", "Time"),
-    "Learning": ("Questions", "Practice", "Tokens", "Batch", "Lab", "Training"),
+    "Learning": ("Questions", "Practice", "Lessons", "Tokens", "Batch", "Lab", "Training"),
     "Many texts": ("Atlas",),
 }
 # Notes what is sent to the server; whatever is sent asks for a run of the page.

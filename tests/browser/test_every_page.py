@@ -136,8 +136,8 @@ def test_nothing_is_found_and_the_focus_is_seen(opened: tuple[Page, bool], turne
     assert findings(page) == []
     controls = walked(page)
     few = any(
-        name in page.url for name in ("/lab", "/practice")
-    )  # the Lab's settings are folded, Practice reads no text
+        name in page.url for name in ("/lab", "/practice", "/lessons")
+    )  # the Lab's settings are folded, Practice and Lessons read no text
     assert len(controls) > (9 if few else 20)
     unseen = [one["name"] for one in controls if not one["marked"]]
     assert [name for name in unseen if not any(known in name for known in BY_THE_GROUND)] == []

@@ -1,7 +1,10 @@
-"""The text that the browser keeps for the reader under one key of its own storage, and its day. Nothing is drawn.
+"""The text that the browser keeps for the reader under a key of its own storage, and its day. Nothing is drawn.
 
 The browser tells the text that it keeps, its day, and what went wrong, if something did: at the start, as another tab
 writes, and on a new day. The server says what is to be kept. Whatever comes is a stranger's, see `told`.
+
+keeping.watch(None)                      # guesses; leaves what is there as it is
+keeping.watch(text, of=Place("headlight.lesson.0f", most=256 * 1024))
 """
 
 from __future__ import annotations
@@ -14,9 +17,9 @@ from inspector.questions import kept
 from inspector.views.components import files
 from inspector.views.components.clicks import sent
 
-# `last` is what the server knows: a run that says what the browser keeps already asks for no other run.
+# `known` is what the server knows, by key: a run that says what the browser keeps already asks for no other run.
 _WATCH = """
-let last = {};
+const known = {};
 const pad = (number) => String(number).padStart(2, "0");
 const day = () => {
   const now = new Date();
@@ -43,17 +46,18 @@ const write = ({ key, drafts, text }) => {
   }
 };
 const mount = ({ data, setStateValue }) => {
+  let last = known[data.key] ?? {};
   const tell = (now) => {
     const told = { day: day(), ...now };
     if (JSON.stringify(told) === JSON.stringify(last)) return;
-    last = told;
+    last = known[data.key] = told;
     setStateValue("told", told);
   };
   const kept = data.text !== null && (data.text !== last.text || last.problem);
   const problem = kept ? write(data) : "";
   if (problem) tell({ text: last.text ?? "", problem });
   else {
-    if (kept) last = { ...last, text: data.text };
+    if (kept) last = known[data.key] = { ...last, text: data.text };
     tell(read(data));
   }
   const hear = (event) => (event.key === data.key || event.key === null) && tell(read(data));
@@ -75,6 +79,17 @@ _mount = files.declared("keeping", _WATCH)
 
 
 @dataclass(frozen=True)
+class Place:
+    """A place in the browser's storage. key: its name there; most: the characters that are read of it."""
+
+    key: str
+    most: int
+
+
+GUESSES = Place(kept.KEY, kept.MOST_BYTES)
+
+
+@dataclass(frozen=True)
 class Told:
     """News of the browser: its day, the text that it keeps, "" for none, and what went wrong."""
 
@@ -83,16 +98,22 @@ class Told:
     problem: Problem
 
 
-def told() -> Told | None:
+def told(of: Place = GUESSES) -> Told | None:
     """Return what the browser told last; None until it has, and where it told what no browser of ours would."""
-    match sent(_KEY, "told"):
+    match sent(_component(of), "told"):
         case {"day": day, "text": str(text), "problem": "" | "large" | "blocked" | "full" as problem}:
             today = kept.day(day)
             return None if today is None else Told(today, text, problem)
     return None
 
 
-def watch(text: str | None) -> None:
+def watch(text: str | None, of: Place = GUESSES) -> None:
     """Keep a text in the browser, "" for none; None leaves what is there as it is."""
-    data = {"key": kept.KEY, "most": kept.MOST_BYTES, "drafts": DRAFTS, "text": text}
-    _mount(key=_KEY, data=data, height=1, on_told_change=lambda: None)
+    drafts = DRAFTS if of is GUESSES else ""
+    data = {"key": of.key, "most": of.most, "drafts": drafts, "text": text}
+    _mount(key=_component(of), data=data, height=1, on_told_change=lambda: None)
+
+
+def _component(of: Place) -> str:
+    """Return the key of the component that watches a place, another one for each."""
+    return _KEY if of is GUESSES else f"{_KEY} {of.key}"

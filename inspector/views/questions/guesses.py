@@ -20,12 +20,11 @@ from inspector.questions.record.both import LANGUAGES, Language
 from inspector.questions.repetition import Guess, Kept
 from inspector.views.components import keeping
 from inspector.views.components.upload import upload
-from inspector.views.shell import downloads, link
+from inspector.views.shell import downloads, link, question_reader
 from inspector.wording import in_language
 
 WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.kept") for language in LANGUAGES}
 FILE = "headlight-guesses.json"
-_OF_VISIT = "questions.guesses"  # in the session: the guesses of this visit, by the number of the question
 
 
 @dataclass
@@ -45,8 +44,7 @@ class _Keeping:
 
 def of_visit() -> dict[int, str]:
     """Return the reader's guesses of this visit, by the number of the question."""
-    guesses: dict[int, str] = st.session_state.setdefault(_OF_VISIT, {})
-    return guesses
+    return question_reader.guesses()
 
 
 def known() -> Mapping[int, Kept]:

@@ -20,8 +20,8 @@ from inspector.text import plain
 from inspector.views.components.interview import Left
 from inspector.views.components.interview import question as clock
 from inspector.views.questions import guesses, opened
-from inspector.views.questions.reader import Reader
 from inspector.views.shell import appearance, link, problems
+from inspector.views.shell.question_reader import Reader
 from inspector.wording import in_language
 
 PARAMETERS = ("interview", "interview_at")  # which the page declares

@@ -13,8 +13,8 @@ from inspector.questions.record.both import Language
 from inspector.questions.record.question import Question
 from inspector.text import plain
 from inspector.views.questions import badges, guessing, interviewing
-from inspector.views.questions.reader import Reader
 from inspector.views.shell import appearance, link, problems, progress
+from inspector.views.shell.question_reader import Reader
 
 MOST_LETTERS = 60
 ALL = "all"  # in the link, in place of a theme

@@ -20,8 +20,8 @@ from inspector.text import plain
 from inspector.views.components import width
 from inspector.views.figures import chart, matrix, save
 from inspector.views.questions import badges, guesses, guessing, whole
-from inspector.views.questions.reader import Reader
 from inspector.views.shell import asked_here, available_models, link, pages, problems, session
+from inspector.views.shell.question_reader import Reader
 from inspector.wording.reader import pages as page_words
 from models.huggingface.mixers import has_mixers
 

@@ -7,8 +7,8 @@ import streamlit as st
 from inspector.questions.index import BY_NUMBER, MERGED, QUESTIONS
 from inspector.views.components.top import at_top_of
 from inspector.views.questions import guesses, guessing, interviewing, listing, opened, path, sheet
-from inspector.views.questions.reader import Reader
 from inspector.views.shell import languages, link, problems, recording_notes
+from inspector.views.shell.question_reader import Reader
 
 link.parameters("q", "theme", "level", *interviewing.PARAMETERS, *path.PARAMETERS)
 number = link.number("q", default=None, first=1, last=max(BY_NUMBER))

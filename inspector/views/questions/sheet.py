@@ -13,8 +13,8 @@ from inspector.questions.index import QUESTIONS
 from inspector.questions.record.both import Language
 from inspector.questions.record.question import Question
 from inspector.views.questions import listing
-from inspector.views.questions.reader import Reader
 from inspector.views.shell import downloads, problems, progress
+from inspector.views.shell.question_reader import Reader
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator

@@ -14,8 +14,8 @@ from inspector.questions.record.checks import Numbers
 from inspector.questions.record.question import ClaimPart, LongExperiment, Measurement, Question, verdict
 from inspector.text import plain
 from inspector.views.questions import badges
-from inspector.views.questions.reader import Reader
 from inspector.views.shell import measuring
+from inspector.views.shell.question_reader import Reader
 
 
 def show(question: Question, whole: LongExperiment, reader: Reader, words: ModuleType, language: Language) -> None:

@@ -23,6 +23,7 @@ MIME = {
     ".png": "image/png",
     ".py": "text/x-python",
     ".svg": "image/svg+xml",
+    ".toml": "application/toml",
 }
 
 

@@ -17,6 +17,7 @@ from inspector.views.shell import (
     link,
     model_picker,
     old_links,
+    open_lesson,
     pages,
     sidebar,
 )
@@ -41,6 +42,7 @@ old_links.follow(page.url_path)
 sidebar.begin(page.url_path)
 presses.watch()
 asked = header.draw(about, narrow=width.is_narrow())
+open_lesson.draw(page.url_path)
 another = sidebar.draw(about, text_in_page=about.reads and width.is_narrow())
 notices = st.container()
 with suppress(StopException), boundary.drawn(words.THIS_PAGE):  # the page stops at a text that cannot be read

@@ -386,3 +386,8 @@ NO_OPTION = "，没有这个选项。现在显示全部。"
 def cannot_be_built(*, side: str, problem: str, model: str) -> str:
     """Say that the switches of a link do not fit; problem: in English."""
     return f"链接为 {side} 侧设定的开关无法组成模型（{problem}）。现在显示的是原样的 {model}。"
+
+
+def back_to_lesson(title: str, step: int, of: int) -> str:
+    """Label the way back to the open lesson."""
+    return f"回到课程：{title}，第 {step} 步，共 {of} 步"

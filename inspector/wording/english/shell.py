@@ -324,3 +324,8 @@ NO_OPTION = " is not one of the options; showing all."
 def cannot_be_built(*, side: str, problem: str, model: str) -> str:
     """Say that the switches of a link do not fit."""
     return f"The link asks on side {side} for what cannot be built: {problem}. You see {model} as it is."
+
+
+def back_to_lesson(title: str, step: int, of: int) -> str:
+    """Label the way back to the open lesson."""
+    return f"Back to the lesson: {title}, step {step} of {of}"

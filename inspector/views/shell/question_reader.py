@@ -90,6 +90,12 @@ class Reader:
         return verdicts
 
 
+def guesses() -> dict[int, str]:
+    """Return the reader's guesses of this visit, by the number of the question."""
+    found: dict[int, str] = st.session_state.setdefault("questions.guesses", {})
+    return found
+
+
 def _kept(reader: Hashable, key: Hashable, make: Callable[[], Any]) -> Any:
     """Share what several questions need, for as long as the cache holds it."""
     return caching.cached(("questions", reader, key), make)
