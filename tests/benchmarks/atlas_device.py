@@ -99,7 +99,7 @@ def built(
 
 
 def distances(made: Atlas, reference: Atlas) -> tuple[float, float]:
-    """How far numbers of texts, and means, are from the reference's, in parts of each measure's largest."""
+    """Return how far numbers of texts, and means, are from the reference's, in parts of each measure's largest."""
     assert made.manifest.heads.equals(reference.manifest.heads)
     return (
         apart(numbers_of(made), numbers_of(reference)),
@@ -108,7 +108,7 @@ def distances(made: Atlas, reference: Atlas) -> tuple[float, float]:
 
 
 def apart(one: Array, other: Array) -> float:
-    """The largest difference, relative to the largest entry of its measure; both are NaN at the same places."""
+    """Return the largest difference, relative to the largest entry of its measure; both are NaN at the same places."""
     assert (np.isnan(one) == np.isnan(other)).all()
     largest = np.nanmax(np.abs(other.reshape(-1, other.shape[-1])), axis=0)
     return float(np.nanmax(np.abs(one - other) / np.where(largest > 0, largest, 1)))
