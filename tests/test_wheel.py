@@ -25,6 +25,8 @@ from packaging.requirements import Requirement
 from tests import constraints, wheel_copy
 from tests.wheel_copy import backend
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).parents[1]
 SPACE = "headlight_inspector"
 TOPS = ("inspector", "models")

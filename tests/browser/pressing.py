@@ -20,6 +20,8 @@ MENU = "Slide and files of"  # begins the words of every figure's menu
 LONG = 600_000  # ms: all questions, or every head left out of a model, beside whatever else the machine does
 PATIENCE = 3_000  # ms: until then a control can be pressed, or a dialog that came meanwhile lies over it
 TRIES = 20
+HELD = "button, label, summary"
+"""Controls that a menu may hold."""
 FAILURES = ("in a way that Headlight does not know", "Traceback (most recent call last)", "Oh no")
 """Words that stand in a page only where something failed that nobody thought of."""
 
@@ -103,6 +105,7 @@ def press(page: Page, url: str, path: str, *, thorough: bool) -> Pressed:
             )
             if not over and page.locator("[role=dialog], [data-testid=stPopoverBody]").count():
                 page.keyboard.press("Escape")
+                page.wait_for_timeout(50)
                 try:
                     page.locator("[role=dialog]").first.wait_for(state="detached", timeout=PATIENCE)
                 except TimeoutError:  # a dialog that Escape does not close
@@ -125,6 +128,8 @@ def press(page: Page, url: str, path: str, *, thorough: bool) -> Pressed:
             done[_alike(control, thorough)] += 1
             pressed.counts[kind] += 1
             _settled(page)
+            if kind == "popover":
+                _opens(page)
             if kind == "download":
                 before = pressed.downloads
                 pressed.downloads += _arrives(page, arrived, expected=pressed.downloads + 1)
@@ -166,6 +171,15 @@ def _settled(page: Page) -> None:
     page.wait_for_timeout(60)
     page.evaluate("() => document.fullscreenElement && document.exitFullscreen()")
     page.locator(".stApp[data-test-script-state='notRunning']").wait_for(state="attached", timeout=LONG)
+
+
+def _opens(page: Page) -> None:
+    """Wait for what a menu holds: a run of the script may bring it, later than a busy machine begins the run."""
+    try:
+        page.locator(f"[data-testid=stPopoverBody] :is({HELD})").first.wait_for(timeout=PATIENCE)
+    except TimeoutError:  # it holds words alone
+        return
+    _settled(page)
 
 
 def _arrives(page: Page, arrived: list[Download], *, expected: int) -> int:

@@ -18,6 +18,8 @@ from models.attention.functions import DotProductAttention
 from models.attention.masks import CausalMask, WindowMask, all_of
 from models.loaded import LoadedModel
 
+pytestmark = pytest.mark.heavy
+
 TEXT, OTHER = "the cat sat on the log because it was tired", "a dog ran to my bed although she had slept"
 TARGETS = {"translator": ("I love cats.", "We read books.")}
 MODELS = ("minilm", "mini-gpt", "translator", "own-decoder?kv_heads=2&positions=rope")

@@ -26,6 +26,8 @@ from models import LoadedModel
 from tests.inspector.probe.families import CAPTURED, WITHOUT_SOFTMAX, save
 from tests.models.own_models import own
 
+pytestmark = pytest.mark.heavy
+
 TEXT, TARGET = "the cat sat on the log because it was", "the log sat on it"
 NAMES = (
     *("bert", "albert", "modernbert", "longformer", "xlnet", "gpt2", "llama", "t5", "bart"),  # through the seam

@@ -26,6 +26,8 @@ from tests.closeness import assert_close
 from tests.inspector.probe.families import Family, save
 from tests.inspector.probe.sparse_maps import whole_map
 
+pytestmark = pytest.mark.heavy
+
 WORDS = ["the", "cat", "sat", "on", "it", "the", "sat", "cat", "on", "the", "it", "on", "sat", "cat"]  # a token each
 BLOCKS = {"block_size": 4, "num_random_blocks": 2, "attention_type": "block_sparse"}  # up to 36 tokens in full
 SHORT, EDGE, LONG = 20, 36, 157

@@ -18,6 +18,8 @@ from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 
+pytestmark = pytest.mark.heavy
+
 THEME = of_theme("scale")
 
 
