@@ -58,6 +58,7 @@ def offer(words: ModuleType, language: Language) -> None:
     """Draw the lessons that come along, and the button that opens a file."""
     if problem := st.session_state.get(_PROBLEM):
         problems.show(problem, what=words.NOT_OPENED)
+    st.header(words.CHOOSE, anchor=False)
     for name, column in zip(SHIPPED, st.columns(len(SHIPPED), gap="medium"), strict=True):
         lesson = shipped(name)
         with column.container(border=True, height="stretch"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
+from zlib import crc32
 
 import streamlit as st
 
@@ -31,7 +32,7 @@ def show(sheet: Sheet, at: int, words: ModuleType, language: Language) -> None:
     step = lesson.steps[at - 1]
     problem = _measure(sheet, at, words, language)  # before the list of steps, which says what is right
     judged = sheet.judged
-    _choose(sheet, at, words, language)
+    _choose(sheet, at, words)
     if step.words.of(language):
         st.text(step.words.of(language))
     if step.place is not None:
@@ -51,14 +52,15 @@ def show(sheet: Sheet, at: int, words: ModuleType, language: Language) -> None:
         _turn(words.NEXT, at + 1, key="lesson next", disabled=at == len(lesson.steps))
 
 
-def _choose(sheet: Sheet, at: int, words: ModuleType, language: Language) -> None:
+def _choose(sheet: Sheet, at: int, words: ModuleType) -> None:
     """Draw the choice of a step, each with its kind and how it stands."""
     lesson, judged = sheet.lesson, sheet.judged
     names = {
         number: words.step(number, len(lesson.steps), _kind(step, words), _stands(sheet, number, judged, words))
         for number, step in enumerate(lesson.steps, 1)
     }
-    key = f"lesson step {lesson.digest} {at} {language}"
+    drawn = crc32("".join(names.values()).encode())  # the browser tells a choice by its name, and names change
+    key = f"lesson step {lesson.digest} {at} {drawn}"
     st.selectbox(
         words.STEP,
         list(names),
@@ -233,8 +235,9 @@ def _code(sheet: Sheet, at: int, asked: Code, words: ModuleType, language: Langu
     _page("practice", {"task": str(task.number)}, words.TO_TASK)
     key = f"lesson code {sheet.lesson.digest} {at}"
     answer = sheet.answers.given.get(at)
-    if key not in st.session_state:
+    if st.session_state.get(f"{key} kept") != answer:  # from the browser, from a file, or forgotten
         st.session_state[key] = answer if isinstance(answer, str) else ""
+    st.session_state[f"{key} kept"] = answer
 
     def take(text: str | None) -> None:
         code = text if text is not None else "#" * (files.MOST_CODE + 1)
