@@ -31,15 +31,15 @@ CLOSED = frozenset(re.split(r"[\s-]+", " ".join((MODELS, LIBRARIES, TERMS, SYMBO
 OF_PRACTICE = frozenset(" ".join((ARGUMENTS, OF_FUNCTIONS, AUTHORS)).split())
 """Words that the page Practice and its command may have beside them: code that the reader writes."""
 PAPERS = (
-    "Ainslie Bhojanapalli Britz Clark Devlin Garg Gurevych He Jensen Kendall Kobayashi Kovaleva Liu Olsson Pham "
-    "Puccetti Reimers Santurkar Shannon Shen Sinha Spearman Wettig Xavier Xiao Xiong Zhang"
+    "Ainslie Bhojanapalli Britz Cho Clark Dettmers Devlin Garg Gurevych He Jensen Kendall Kobayashi Kovaleva Liu "
+    "Olsson Pham Puccetti Reimers Santurkar Shannon Shen Sinha Spearman Wettig Xavier Xiao Xiong Zhang"
 )
 NAMED = (  # models, data and programs that questions speak of
     "Adam AI AWQ Base BigBird BLEU CKA CoNLL DeepSeek DIN DistilBERT FlashAttention GLUE GPTQ IWSLT14 jieba Longformer "
     "M2M100 Marian minilm MNLI OpenSubtitles PowerNorm SCOWL SST translator Unigram V3 WMT WMT14"
 )
-SHORT = "CLS CNN FC FLOPs GPU GRU JS KB LN LoRA LSTM MASK MLA NLG NLU OOV OV Post Pre QK QQ RNN SEP Seq2Seq SGD"
-LETTERS = "A_h A_ij A_ji d_v W_E W_U W_hh head_i p_i p_j q_j s_j x_i x_j k_j ij ln log nd Px pos wk wp"
+SHORT = "CLS CNN FC FLOPs GPU GRU JS KB LN LoRA LSTM MASK MLA NLG NLU OOV OV PCA Post Pre QK QQ RNN SEP Seq2Seq SGD"
+LETTERS = "A_h A_ij A_ji d_v W_E W_U W_hh head_i p_i p_j q_j s_j x_i x_j k_j ij ln log nd Px pos"
 LEFT_IN_ENGLISH = (  # and what a library calls it
     "absmax AdditiveAttention autograd Batch BatchNorm1d concat Dropout float16 float64 general int4 int8 logit logits "
     "Masked nat padding rollout surprisal transpose"
