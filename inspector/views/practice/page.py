@@ -75,7 +75,7 @@ def _hints(task: Task, words: ModuleType, language: Language) -> None:
     seen: dict[int, int] = st.session_state.setdefault("practice.hints", {})
     count = seen.get(task.number, 0)
     for kind, hint in zip(words.HINT_KINDS[:count], task.hints, strict=False):
-        st.markdown(f"**{kind}.** {plain(hint.of(language))}")
+        st.markdown(words.hint(kind, plain(hint.of(language))))
     if count == len(task.hints):
         st.caption(words.ALL_HINTS)
         return

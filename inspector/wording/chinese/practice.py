@@ -40,6 +40,11 @@ def next_hint(number: int) -> str:
     return f"显示提示 {number}（共 3 条）"
 
 
+def hint(kind: str, text: str) -> str:
+    """Set a hint under its kind; text: Markdown."""
+    return f"**{kind}**：{text}"
+
+
 def mistakes(count: int) -> str:
     """Label the button of the mistakes that a task knows by name; count: how many."""
     return f"显示能指出名字的 {count} 种错误"

@@ -157,7 +157,7 @@ def because(cause: str) -> str:
 
 def right(made: int, recorded: Sequence[str]) -> str:
     """Say that a solution is right; made: the number of made inputs; recorded: the names of the recorded ones."""
-    return f"正确：通过了 {made} 个构造的输入，也通过了记录下来的：{'、'.join(recorded)}。"
+    return f"正确：通过了 {made} 个构造的输入，以及从真实模型记录的输入（{'、'.join(recorded)}）。"
 
 
 def but(mistake: str) -> str:

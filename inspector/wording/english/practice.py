@@ -40,6 +40,11 @@ def next_hint(number: int) -> str:
     return f"Show hint {number} of 3"
 
 
+def hint(kind: str, text: str) -> str:
+    """Set a hint under its kind; text: Markdown."""
+    return f"**{kind}.** {text}"
+
+
 def mistakes(count: int) -> str:
     """Label the button of the mistakes that a task knows by name; count: how many."""
     return f"Show the {count} mistakes that are known by name"
