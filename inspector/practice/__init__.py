@@ -9,6 +9,8 @@ verdict = practice.check(task, Path("mine.py"))
 verdict.right, verdict.said
 ```
 
+What is said is in the language that `inspector.wording.reader` is told: `with reader.spoken("zh"):` before the call.
+
 A task is a record of tasks/, defined in record/. running.py runs the reader's file in a process of its own (child.py),
 judging.py finds the mistake, and `python -m inspector.practice` prints what it found. solutions/ has the project's own
 lines.

@@ -3,7 +3,7 @@
 python -m inspector.practice                    all tasks
 python -m inspector.practice 3                  what task 3 asks for
 python -m inspector.practice --stub 3 > mine.py a file to begin with
-python -m inspector.practice 3 mine.py          runs the file, and names the mistake
+python -m inspector.practice 3 mine.py          runs the file, and names the mistake; --language zh: in Chinese
 python -m inspector.practice --hint 3           the first hint; --hint 3 --hint 3 two, and so on
 python -m inspector.practice --solution 3       the project's own few lines
 """
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0, 1 where a solution is wrong, or 2 with one sentence on stderr where the command cannot be done.
     """
-    return command.run(lambda given: _run(_parser().parse_args(given)), arguments)
+    return command.run(lambda given: _spoken(_parser().parse_args(given)), arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -40,9 +40,16 @@ def _parser() -> argparse.ArgumentParser:
     add("--hint", type=int, metavar="TASK", action="append", help="print a hint; given again, the next one too")
     add("--solution", type=int, metavar="TASK", help="print the project's own lines")
     add("--seconds", type=float, default=None, metavar="SECONDS", help="the time that the file may take (default: 20)")
-    add("--language", choices=("en", "zh"), default="en", help="of tasks and hints: English or Chinese (default: en)")
+    add("--language", choices=("en", "zh"), default="en", help="of all that is said: English or Chinese (default: en)")
     command.add_json(parser)
     return parser
+
+
+def _spoken(options: argparse.Namespace) -> int:
+    from inspector.wording import reader
+
+    with reader.spoken(options.language):
+        return _run(options)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -82,7 +89,7 @@ def _check(options: argparse.Namespace) -> int:
     from inspector.plain import document
     from inspector.practice import index, judging
     from inspector.practice.running import Limits
-    from inspector.wording import practice_verdict as words
+    from inspector.wording.reader import practice_verdict as words
 
     task = index.find(options.task)
     print(words.OWN_PROCESS, file=sys.stderr)

@@ -37,7 +37,10 @@ class Empty:
 
 
 class UnplainError(Exception):
-    """A result that is no array, number, text, tuple, list or dict of these."""
+    """A result that is no array, number, text, tuple, list or dict of these.
+
+    Its arguments are the name of the reason in the project's words, and what that tells, as texts.
+    """
 
 
 def plain(value: Any, arrays: list[bytes], depth: int = 0) -> dict[str, Any]:
@@ -45,14 +48,14 @@ def plain(value: Any, arrays: list[bytes], depth: int = 0) -> dict[str, Any]:
     import numpy as np
 
     if depth > 6:
-        raise UnplainError("is nested more than 6 deep")
+        raise UnplainError("deep", "6")
     if value is None or isinstance(value, (bool, str)):
         if isinstance(value, str) and len(value) > 10_000:
-            raise UnplainError("holds a text of more than 10,000 characters")
+            raise UnplainError("text", "10,000")
         return {"plain": value}
     if isinstance(value, int):
         if abs(value) >= 2**200:
-            raise UnplainError("holds a whole number of more than 60 digits")
+            raise UnplainError("whole number", "60")
         return {"whole": str(value)}
     if isinstance(value, float):
         return {"number": value.hex()}
@@ -64,9 +67,9 @@ def plain(value: Any, arrays: list[bytes], depth: int = 0) -> dict[str, Any]:
         value = np.asarray(value)
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "fiub":
-            raise UnplainError(f"holds {value.dtype} in an array, where numbers are due")
+            raise UnplainError("dtype", str(value.dtype))
         if value.size > MOST_NUMBERS:
-            raise UnplainError(f"has the shape {list(value.shape)}: more than {MOST_NUMBERS:,} numbers")
+            raise UnplainError("large", str(list(value.shape)), f"{MOST_NUMBERS:,}")
         if value.dtype.kind == "f" and value.dtype.itemsize > 8:
             value = value.astype(np.float64)
         value = np.ascontiguousarray(value).reshape(value.shape)
@@ -74,19 +77,19 @@ def plain(value: Any, arrays: list[bytes], depth: int = 0) -> dict[str, Any]:
         return {"array": value.dtype.newbyteorder("<").str, "shape": list(value.shape)}
     if isinstance(value, (tuple, list)):
         if len(value) > MOST_NUMBERS:
-            raise UnplainError(f"has {len(value):,} entries")
+            raise UnplainError("long", f"{len(value):,}")
         kind = "tuple" if isinstance(value, tuple) else "list"
         if kind == "list" and (whole := as_array(value)) is not None:
             return plain(whole, arrays, depth)
         return {kind: [plain(part, arrays, depth + 1) for part in value]}
     if isinstance(value, dict):
         if len(value) > 10_000:
-            raise UnplainError(f"has {len(value):,} entries")
+            raise UnplainError("long", f"{len(value):,}")
         pairs = [[plain(key, arrays, depth + 1), plain(part, arrays, depth + 1)] for key, part in value.items()]
         return {"dict": pairs}
     if callable(getattr(value, "__iter__", None)) and not hasattr(value, "shape"):
-        raise UnplainError(f"is of the type {type(value).__name__}: make it a list or an array")
-    raise UnplainError(f"is of the type {type(value).__name__}")
+        raise UnplainError("no list", type(value).__name__)
+    raise UnplainError("type", type(value).__name__)
 
 
 def as_array(value: Any) -> Any:
@@ -226,11 +229,9 @@ class Practice:
         try:
             made = plain(result, arrays)
         except UnplainError as error:
-            return {"unplain": str(error)}, []
+            return {"unplain": list(error.args)}, []
         except Exception as error:  # a class of the reader's own
-            return {
-                "unplain": f"is of the type {type(result).__name__} and cannot be read ({type(error).__name__})"
-            }, []
+            return {"unplain": ["fails", type(result).__name__, type(error).__name__]}, []
         written = [at for at, (new, old) in enumerate(zip(arguments, before, strict=True)) if not unchanged(new, old)]
         return {"result": made, "written": written}, arrays
 

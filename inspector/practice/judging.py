@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from inspector.practice.record.task import Case, Mistake, Stages, Task
 from inspector.practice.running import Limits, Outcome, Raised, Ran, Returned, Unreadable, run
-from inspector.wording import practice_verdict as words
+from inspector.wording.reader import practice_verdict as words
 
 TOLERANCE = 1e-4  # of the largest entry
 HALF_TOLERANCE = 1e-2  # of a result in float16 or bfloat16
@@ -56,7 +56,7 @@ def check(task: Task, file: Path, limits: Limits | None = None) -> Verdict:
     later = judged(task, recorded, again)
     if not later.right:
         return later
-    first = words.right(len(made), " and ".join(case.name for case in recorded))
+    first = words.right(len(made), [words.case(case.name) for case in recorded])
     return Verdict(True, (first, *verdict.said, *later.said), printed=verdict.printed)
 
 
@@ -88,7 +88,7 @@ def judged(task: Task, cases: Sequence[Case], ran: Ran) -> Verdict:
         if cause := _cause(task, cases, ran.outcomes, wrong):
             return Verdict(False, (first, words.because(cause), *said), (cause,), ran.printed)
         close = found.close()
-        head = [words.unknown()] if isinstance(ran.outcomes[wrong[0]], Returned) else []
+        head = [words.UNKNOWN] if isinstance(ran.outcomes[wrong[0]], Returned) else []
         if close:
             head = [words.close(close)]
         return Verdict(False, (*head, first, *said), close[:1], ran.printed)
@@ -98,7 +98,7 @@ def judged(task: Task, cases: Sequence[Case], ran: Ran) -> Verdict:
         sentence = words.written([task.parameters[at] for at in changed])
         return Verdict(False, (sentence, *beside), (sentence,), ran.printed)
     if not all(outcome.agrees for outcome in returned):
-        return Verdict(False, (words.changes(), *beside), (words.changes(),), ran.printed)
+        return Verdict(False, (words.CHANGES, *beside), (words.CHANGES,), ran.printed)
     return Verdict(True, beside, printed=ran.printed)
 
 
@@ -189,11 +189,11 @@ class _Search:
             single = [one for one in self.task.mistakes if any(self._fits(way, strict) for way in one.ways)]
             if single:
                 blamed = [one for one in single if not one.remark] or single
-                return tuple(one.said for one in blamed)[:_MOST_NAMED], all(one.remark for one in single)
+                return tuple(words.mistake(one.said) for one in blamed)[:_MOST_NAMED], all(one.remark for one in single)
             pairs = [(first, second) for first, second, way in self._pairs() if self._fits(way, strict)]
             if pairs:
                 pairs.sort(key=lambda pair: any(one.remark for one in pair))
-                said = [words.both(first.said, second.said) for first, second in dict.fromkeys(pairs)]
+                said = [words.both(*(words.mistake(one.said) for one in pair)) for pair in dict.fromkeys(pairs)]
                 return tuple(said)[:3], False
         return (), False
 
@@ -206,7 +206,8 @@ class _Search:
             if not mistake.remark:
                 counts[mistake.said] = max(sum(self._fits_at(way, at) for at in self.wrong) for way in mistake.ways)
         best = max(counts.values())
-        return tuple(said for said, count in counts.items() if count == best and 2 * count >= len(self.wrong))
+        fit = [said for said, count in counts.items() if count == best and 2 * count >= len(self.wrong)]
+        return tuple(map(words.mistake, fit))
 
     def _pairs(self) -> Iterator[tuple[Mistake, Mistake, Stages]]:
         for first, second in combinations(self.task.mistakes, 2):
@@ -270,33 +271,34 @@ def _exception(raised: Raised, task: Task, *, on: str) -> str:
 
 def _first(task: Task, case: Case, outcome: Outcome, expected: Any, tolerance: float) -> str:
     """Say where an outcome differs first from what is due."""
+    on = words.case(case.name)
     if isinstance(outcome, Raised):
-        return _exception(outcome, task, on=case.name)
+        return _exception(outcome, task, on=on)
     if isinstance(outcome, Unreadable):
-        return words.unreadable(outcome.said, on=case.name)
-    return _difference(task, case, outcome.value, expected, tolerance)
+        return words.unreadable(outcome.why, outcome.of, on=on)
+    return _difference(task, outcome.value, expected, tolerance, on=on)
 
 
-def _difference(task: Task, case: Case, given: Any, expected: Any, tolerance: float) -> str:
+def _difference(task: Task, given: Any, expected: Any, tolerance: float, *, on: str) -> str:
     if not isinstance(expected, tuple):
         if isinstance(given, tuple) and given and alike(given[0], expected, tolerance):
             return words.extra(task.result[0])
-        return _part(task.result[0], case.name, given, expected, tolerance)
+        return _part(task.result[0], on, given, expected, tolerance)
     if isinstance(given, np.ndarray) and given.ndim:
         given = tuple(given)
     if not isinstance(given, tuple | list) or len(given) != len(expected):
-        return words.kind("the result", on=case.name, expected=_named(expected), given=_named(given))
+        return words.kind(words.RESULT, on=on, expected=_named(expected), given=_named(given))
     for name, one, other in zip(task.result, given, expected, strict=True):
         if not alike(one, other, tolerance):
-            return _part(name, case.name, one, other, tolerance)
-    return words.kind("the result", on=case.name, expected=_named(expected), given=_named(given))
+            return _part(name, on, one, other, tolerance)
+    return words.kind(words.RESULT, on=on, expected=_named(expected), given=_named(given))
 
 
 def _part(name: str, on: str, given: Any, expected: Any, tolerance: float) -> str:
     if isinstance(expected, Mapping) and isinstance(given, Mapping):
         for key in [*expected, *given]:
             if key not in given or key not in expected or not alike(given[key], expected[key], tolerance):
-                due, came = (shown(part[key]) if key in part else "nothing" for part in (expected, given))
+                due, came = (shown(part[key]) if key in part else words.NOTHING for part in (expected, given))
                 return words.differs(f"{name}[{shown(key)}]", (), on=on, expected=due, given=came)
     made, array = (
         np.asarray(part) if isinstance(part, np.ndarray | int | float) else None for part in (expected, given)
@@ -314,12 +316,12 @@ def _part(name: str, on: str, given: Any, expected: Any, tolerance: float) -> st
 def _named(value: Any) -> str:
     """Name what a value is."""
     if isinstance(value, np.ndarray):
-        return f"an array {list(value.shape)}"
+        return words.array(value.shape)
     if isinstance(value, tuple | list):
-        return f"a {type(value).__name__} of {len(value)}"
+        return words.collection("tuple" if isinstance(value, tuple) else "list", len(value))
     if value is None:
-        return "None (is a return missing?)"
-    return f"a {type(value).__name__}"
+        return words.NO_RETURN
+    return words.value(type(value).__name__)
 
 
 def shown(value: Any) -> str:

@@ -33,7 +33,7 @@ import psutil
 
 from inspector.practice import child
 from inspector.practice.record.task import Case
-from inspector.wording import practice_verdict as words
+from inspector.wording.reader import practice_verdict as words
 
 LARGEST_FILE = 1_000_000  # bytes of a reader's file
 _TICK = 0.02  # seconds between two looks at the process
@@ -77,9 +77,10 @@ class Raised:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A result that is no plain data; said: follows "the result"."""
+    """A result that is no plain data. why: a reason of the words; of: the words and numbers that it tells."""
 
-    said: str
+    why: str
+    of: tuple[str, ...]
 
 
 Outcome = Returned | Raised | Unreadable
@@ -344,10 +345,18 @@ def _outcome(message: Mapping[str, Any], arrays: list[bytes]) -> Outcome:
     if "error" in message:
         return _raised(message)
     if "unplain" in message:
-        return Unreadable(str(message["unplain"])[:300])
+        return unreadable(message["unplain"])
     pending = iter(arrays)
     value = read(message["result"], lambda: next(pending))
     return Returned(value, bool(message["agree"]), tuple(int(at) for at in message["written"][:20]))
+
+
+def unreadable(told: Sequence[str]) -> Unreadable:
+    """Return why a result is no plain data, as child.py tells it; ValueError for a reason that is not known."""
+    why, *of = (str(one)[:300] for one in told[:5])
+    if why not in words.UNREADABLE or len(of) != words.UNREADABLE[why].count("{}"):
+        raise ValueError(f"no reason: {why}")
+    return Unreadable(why, tuple(of))
 
 
 def _raised(told: Mapping[str, Any]) -> Raised:

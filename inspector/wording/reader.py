@@ -12,7 +12,8 @@ words of this module.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from inspector.wording import LANGUAGE, in_language
@@ -20,11 +21,13 @@ from inspector.wording import LANGUAGE, in_language
 if TYPE_CHECKING:
     from inspector.wording.english import exactness as exactness
     from inspector.wording.english import pages as pages
+    from inspector.wording.english import practice as practice
+    from inspector.wording.english import practice_verdict as practice_verdict
     from inspector.wording.english import queue as queue
     from inspector.wording.english import shell as shell
     from inspector.wording.english import switches as switches
 
-FRAME = ("exactness", "pages", "queue", "shell", "switches")
+FRAME = ("exactness", "pages", "practice", "practice_verdict", "queue", "shell", "switches")
 """Files of words that are there in every language."""
 
 
@@ -46,6 +49,17 @@ def told_by(language: Callable[[], str]) -> None:
     """Let a host tell its reader's language, "en" or "zh", at every word; without a host words are in English."""
     global _language
     _language = language
+
+
+@contextmanager
+def spoken(language: str) -> Iterator[None]:
+    """Say all in a language for a while, for a command or a notebook; then the host tells it again."""
+    global _language
+    told, _language = _language, lambda: language
+    try:
+        yield
+    finally:
+        _language = told
 
 
 def __getattr__(name: str) -> _Words:

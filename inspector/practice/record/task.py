@@ -20,7 +20,7 @@ Stages = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Mistake:
-    """A way to get a task wrong. said: follows "Your result is what comes out where ...".
+    """A way to get a task wrong. said: its name, a clause, by which wording/chinese/practice_names.toml knows it.
 
     ways: stages that make the mistake, each a computation of its own; the first is the usual one.
     remark: the result is right but for numbers that the task does not ask for, so that it is said and not blamed.
@@ -35,8 +35,11 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Case:
-    """Arguments that a solution is held to. name: follows "on". square: lengths are equal, so that a product with the
-    wrong axes goes through and shows which; it tells nothing that the others do not."""
+    """Arguments that a solution is held to. name: follows "on", and names the input in practice_names.toml too.
+
+    square: lengths are equal, so that a product with the wrong axes goes through and shows which; it tells nothing that
+    the others do not.
+    """
 
     name: str
     arguments: Arguments

@@ -254,7 +254,7 @@ TASK = Task(
         "v [A]. Return "
         "the scores [Q, T] of Bahdanau et al. (2015): v · tanh(W_q q + W_k k) for each query and key.",
         "给定 query [Q, D]、key [T, D]，按 nn.Linear 的方式存放（[out, in]）的 w_query、w_key [A, D]，以及 v [A]。"
-        "返回 Bahdanau et al.（2015）的分数 [Q, T]：每个 query 与 key 的 v · tanh(W_q q + W_k k)。",
+        "返回 Bahdanau 等人（2015）的分数 [Q, T]：每个 query 与 key 的 v · tanh(W_q q + W_k k)。",
     ),
     hints=(
         Both(

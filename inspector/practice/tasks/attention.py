@@ -93,7 +93,7 @@ TASK = Task(
     hints=(
         Both(
             "output = softmax(q kᵀ / √E) v (Vaswani et al. 2017).",
-            "输出 = softmax(q kᵀ / √E) v（Vaswani et al. 2017）。",
+            "输出 = softmax(q kᵀ / √E) v（Vaswani 等人，2017）。",
         ),
         Both(
             "One query 1, 0 and the keys 1, 0 and 0, 1: the scores are 1/√2 = 0.707 and 0, the weights 0.670 and "

@@ -622,7 +622,7 @@ TASK = Task(
         Both(
             "count(a, b) = the sum over words of the word's count times how often a b stands in it (Sennrich et "
             "al. 2016).",
-            "count(a, b) = 对所有词求和：词的次数 × a b 在词中出现的次数（Sennrich et al. 2016）。",
+            "count(a, b) = 对所有词求和：词的次数 × a b 在词中出现的次数（Sennrich 等人，2016）。",
         ),
         Both(
             "{(a, a, a): 1, (b, a): 1}: the pair (a, a) counts 2, (b, a) 1. The merged words are (aa, a) and (b, a).",

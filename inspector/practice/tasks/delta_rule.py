@@ -352,7 +352,7 @@ TASK = Task(
         "S ← S + β (v − S k) kᵀ, and the output is S q with the new S. Return the outputs [n, F] (Schlag et al. "
         "2021; Yang et al. 2024).",
         "给定 query、key [n, E]，value [n, F]，beta [n]。状态 S [F, E] 从 0 开始。逐 token 更新 S ← S + β (v −"
-        " S k) kᵀ，输出为用新 S 计算的 S q。返回输出 [n, F]（Schlag et al. 2021；Yang et al. 2024）。",
+        " S k) kᵀ，输出为用新 S 计算的 S q。返回输出 [n, F]（Schlag 等人，2021；Yang 等人，2024）。",
     ),
     hints=(
         Both(

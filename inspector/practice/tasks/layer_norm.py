@@ -280,7 +280,7 @@ TASK = Task(
     hints=(
         Both(
             "y = weight · (x − mean) / √(variance + eps) + bias (Ba et al. 2016).",
-            "y = weight · (x − 均值) / √(方差 + eps) + bias（Ba et al. 2016）。",
+            "y = weight · (x − 均值) / √(方差 + eps) + bias（Ba 等人，2016）。",
         ),
         Both(
             "The token 1, 2, 3, 6: mean 3, variance (4 + 1 + 0 + 9) / 4 = 3.5. With eps 0.5 the root is 2, so the "

@@ -335,7 +335,7 @@ TASK = Task(
         Both(
             "With a = x[i], b = x[i + E/2] and the angle t: a' = a cos t − b sin t, b' = b cos t + a sin t (Su et "
             "al. 2021).",
-            "设 a = x[i]，b = x[i + E/2]，角度为 t：a' = a cos t − b sin t，b' = b cos t + a sin t（Su et al. 2021）。",
+            "设 a = x[i]，b = x[i + E/2]，角度为 t：a' = a cos t − b sin t，b' = b cos t + a sin t（Su 等人，2021）。",
         ),
         Both(
             "Position 0 stays as it is. E = 2: the row 1, 0 at position 1 becomes cos 1, sin 1. The length of a "

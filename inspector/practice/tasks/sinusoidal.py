@@ -219,7 +219,7 @@ TASK = Task(
         "Return the table [positions, width] of Vaswani et al. (2017), section 3.5: the sine in even columns and "
         "the cosine in "
         "odd ones, of position / 10000^(2i/width), where i is the number of the pair of columns. width is even.",
-        "返回 Vaswani et al.（2017）3.5 节的表 [positions, width]：偶数列为 position / 10000^(2i/width) 的 sin，奇"
+        "返回 Vaswani 等人（2017）3.5 节的表 [positions, width]：偶数列为 position / 10000^(2i/width) 的 sin，奇"
         "数列为其 cos，i 是列对的序号。width 为偶数。",
     ),
     hints=(

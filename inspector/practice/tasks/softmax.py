@@ -290,7 +290,7 @@ TASK = Task(
         "scores is a matrix [Q, T]: a row a query, a column a key. Return the weights [Q, T]: each row is positive and "
         "sums to 1. Scores reach 1,000, and a masked cell is −inf and gets weight 0.",
         "scores 是矩阵 [Q, T]：每行一个 query，每列一个 key。返回权重 [Q, T]：每行非负且和为 1。分数可达 1000，被遮"
-        "蔽的格子是 −inf，权重为 0。",
+        "住的格子是 −inf，权重为 0。",
     ),
     hints=(
         Both("weight = exp(score) / sum of exp(score) over the row.", "权重 = exp(分数) / 该行 exp(分数) 之和。"),

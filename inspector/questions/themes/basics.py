@@ -608,7 +608,7 @@ def _both_tasks(subject: Subject) -> Measurement:
             Both("BERT, from both sides", "BERT，看两边"),
         ),
         list(read.values()),
-        Both("surprise at a token, nats a letter", "对 token 的惊异度，nat/字母"),
+        Both("surprise at a token, nats a letter", "token 的负对数概率（surprisal），nat/字母"),
     )
     return Measurement(
         {"classified": subject.cached(("classified", encoder.card.id), lambda: classified(encoder)), **read}, picture

@@ -226,7 +226,7 @@ def _lengths(subject: Subject) -> Measurement:
         Bars(
             [Both("padded", "填充"), Both("packed in one row", "拼成一行"), Both("one by one", "逐个读取")],
             [float(batch.cells) for batch in (padded, packed, alone)],
-            Both("cells computed", "要计算的位置对数"),
+            Both("cells computed", "要计算的位置数"),
             parts=["attention"] * 3,
         ),
     )

@@ -29,7 +29,7 @@ def _order(subject: Subject) -> Measurement:
     if reordered.without is None:
         raise UnanswerableError(
             f"The positions of {subject.loaded.card.id} cannot be taken away: {reordered.kept}.",
-            f"无法去掉 {subject.loaded.card.id} 的位置信息（{reordered.kept}）。",
+            f"无法去掉 {subject.loaded.card.id} 的位置编码。",
         )
     decoder = subject.of("mini-gpt")
     causal = subject.once(

@@ -17,7 +17,9 @@ from inspector.practice.record.task import Task
 from inspector.questions.record.both import Language
 from inspector.text import plain
 from inspector.views.shell import downloads, languages, link
+from inspector.wording import LANGUAGE
 from inspector.wording.reader import pages as page_words
+from inspector.wording.reader import practice_verdict as verdict_words
 
 FILE = "mine.py"
 
@@ -49,20 +51,22 @@ def show(task: Task, words: ModuleType, language: Language) -> None:
     st.markdown(plain(task.asked.of(language)))
     writing, checking = st.columns(2, gap="medium")
     with writing:
-        _to_write(task, words)
+        _to_write(task, words, language)
         _hints(task, words, language)
         _solution(task, words)
+        _mistakes(task, words)
     with checking:
         _by_hand(task, words)
 
 
-def _to_write(task: Task, words: ModuleType) -> None:
+def _to_write(task: Task, words: ModuleType, language: Language) -> None:
     """Draw the file to begin with, and the command that runs it."""
     st.subheader(words.TO_WRITE, anchor=False)
     st.code(texts.stub(task), language=None, wrap_lines=True)
     downloads.button(FILE, lambda: texts.stub(task).encode(), words.DOWNLOAD_HINT, label=words.DOWNLOAD)
     st.markdown(words.HELD_BY)
-    st.code(f"python -m inspector.practice {task.number} {FILE}", language=None, wrap_lines=True)
+    spoken = "" if language == LANGUAGE else f" --language {language}"
+    st.code(f"python -m inspector.practice {task.number} {FILE}{spoken}", language=None, wrap_lines=True)
     st.caption(words.ABOUT)
 
 
@@ -71,7 +75,7 @@ def _hints(task: Task, words: ModuleType, language: Language) -> None:
     seen: dict[int, int] = st.session_state.setdefault("practice.hints", {})
     count = seen.get(task.number, 0)
     for kind, hint in zip(words.HINT_KINDS[:count], task.hints, strict=False):
-        st.markdown(f"**{kind}.** {plain(hint.of(language))}")
+        st.markdown(words.hint(kind, plain(hint.of(language))))
     if count == len(task.hints):
         st.caption(words.ALL_HINTS)
         return
@@ -84,21 +88,28 @@ def _hints(task: Task, words: ModuleType, language: Language) -> None:
 
 def _solution(task: Task, words: ModuleType) -> None:
     """Draw the solution behind a press."""
-    opened: set[int] = st.session_state.setdefault("practice.solutions", set())
+    if _pressed("solution", task, show=words.SOLUTION, hide=words.HIDE, icon=":material/key:"):
+        st.code(texts.solution(task), language=None, wrap_lines=True)
+
+
+def _mistakes(task: Task, words: ModuleType) -> None:
+    """Draw the names of the mistakes behind a press."""
+    show = words.mistakes(len(task.mistakes))
+    if _pressed("mistakes", task, show=show, hide=words.HIDE_MISTAKES, icon=":material/rule:"):
+        st.markdown("\n".join(f"- {plain(verdict_words.mistake(one.said))}" for one in task.mistakes))
+
+
+def _pressed(what: str, task: Task, *, show: str, hide: str, icon: str) -> bool:
+    """Draw the button that opens a part of a task and closes it; return True where it is open."""
+    opened: set[int] = st.session_state.setdefault(f"practice.{what}", set())
     is_open = task.number in opened
 
     def turn() -> None:
         opened.symmetric_difference_update({task.number})
 
-    st.button(
-        words.HIDE if is_open else words.SOLUTION,
-        icon=":material/key:",
-        type="tertiary",
-        key=f"solution {task.number}",
-        on_click=turn,
-    )
-    if is_open:
-        st.code(texts.solution(task), language=None, wrap_lines=True)
+    label = hide if is_open else show
+    st.button(label, icon=icon, type="tertiary", key=f"{what} {task.number}", on_click=turn)
+    return is_open
 
 
 def _by_hand(task: Task, words: ModuleType) -> None:
@@ -121,7 +132,7 @@ def _value(name: str, value: Any, words: ModuleType) -> None:
     if isinstance(value, Mapping):
         rows = [(shown(word), times) for word, times in value.items()]
         st.markdown(f"`{name}`")
-        st.table(pd.DataFrame(rows, columns=["word", "count"]).set_index("word"))
+        st.table(pd.DataFrame(rows, columns=[words.WORD, words.COUNT]).set_index(words.WORD))
         return
     if not isinstance(value, np.ndarray):
         st.markdown(f"`{name} = {shown(value)}`")

@@ -22,9 +22,11 @@ HINT_KINDS = ("公式", "更小的例子", "常见原因")
 ALL_HINTS = "提示已全部显示。"
 SOLUTION = "显示答案"
 HIDE = "隐藏答案"
+HIDE_MISTAKES = "隐藏错误"
 BY_HAND = "可以手算核对的小例子"
 GIVEN = "输入"
 DUE = "应得结果"
+WORD, COUNT = "词", "次数"
 NUMBERS = "表格的一行就是数组的一行；两轴以上的数组逐块显示。"
 
 
@@ -36,6 +38,16 @@ def heading(number: int, title: str) -> str:
 def next_hint(number: int) -> str:
     """Label the button of a hint."""
     return f"显示提示 {number}（共 3 条）"
+
+
+def hint(kind: str, text: str) -> str:
+    """Set a hint under its kind; text: Markdown."""
+    return f"**{kind}**：{text}"
+
+
+def mistakes(count: int) -> str:
+    """Label the button of the mistakes that a task knows by name; count: how many."""
+    return f"显示能指出名字的 {count} 种错误"
 
 
 def part(name: str, place: str) -> str:

@@ -22,9 +22,11 @@ HINT_KINDS = ("The formula", "A smaller case", "The usual cause")
 ALL_HINTS = "All hints are shown."
 SOLUTION = "Show the solution"
 HIDE = "Hide the solution"
+HIDE_MISTAKES = "Hide the mistakes"
 BY_HAND = "A small case to check by hand"
 GIVEN = "Given"
 DUE = "Due"
+WORD, COUNT = "word", "count"
 NUMBERS = "A row of a table is a row of the array; arrays of more than two axes are shown part by part."
 
 
@@ -36,6 +38,16 @@ def heading(number: int, title: str) -> str:
 def next_hint(number: int) -> str:
     """Label the button of a hint."""
     return f"Show hint {number} of 3"
+
+
+def hint(kind: str, text: str) -> str:
+    """Set a hint under its kind; text: Markdown."""
+    return f"**{kind}.** {text}"
+
+
+def mistakes(count: int) -> str:
+    """Label the button of the mistakes that a task knows by name; count: how many."""
+    return f"Show the {count} mistakes that are known by name"
 
 
 def part(name: str, place: str) -> str:

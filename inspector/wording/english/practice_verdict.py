@@ -1,8 +1,8 @@
-"""Sentences of `python -m inspector.practice` about a reader's file."""
+"""Sentences of `python -m inspector.practice` about a reader's file; the Chinese file has the same names."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from inspector.text import visible
 from models.formatting import format_bytes, shortened
@@ -15,6 +15,56 @@ NO_RESULT = "The file wrote something else into the place of its results, and wa
 WRONG_JOIN = "arrays are joined along another axis than the one in which they differ: tokens are axis 1 of [B, t, E]"
 ONLY_SQUARE = "it works only where all lengths are equal: a length is taken from the wrong axis"
 STAYED = "It left a process of its own running, which was ended."
+UNKNOWN = "Wrong, and no known mistake gives this."
+CHANGES = (
+    "A second call on the same arguments gave something else: it keeps something between calls, or draws at random."
+)
+RESULT = "the result"
+NOTHING = "nothing"
+NO_RETURN = "None (is a return missing?)"
+UNREADABLE: Mapping[str, str] = {
+    "deep": "is nested more than {} deep",
+    "text": "holds a text of more than {} characters",
+    "whole number": "holds a whole number of more than {} digits",
+    "dtype": "holds {} in an array, where numbers are due",
+    "large": "has the shape {}: more than {} numbers",
+    "long": "has {} entries",
+    "no list": "is of the type {}: make it a list or an array",
+    "type": "is of the type {}",
+    "fails": "is of the type {} and cannot be read ({})",
+}
+"""Reasons why a result is no plain data, by the names that the process of the file gives them."""
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def mistake(name: str) -> str:
+    """Name a mistake by the name that its task gives it: a clause."""
+    return name
+
+
+def case(name: str) -> str:
+    """Name an input by the name that its task gives it."""
+    return name
+
+
+def array(shape: Sequence[int]) -> str:
+    """Name an array."""
+    return f"an array {list(shape)}"
+
+
+def collection(kind: str, length: int) -> str:
+    """Name a tuple or a list."""
+    return f"a {kind} of {length}"
+
+
+def value(kind: str) -> str:
+    """Name a value of another type."""
+    return f"a {kind}"
+
+
+# --- the file and its process -----------------------------------------------------------------------------------------
 
 
 def no_file(file: str) -> str:
@@ -103,9 +153,9 @@ def because(cause: str) -> str:
     return f"This comes where {cause}."
 
 
-def right(made: int, recorded: str) -> str:
-    """Say that a solution is right; made: the number of made inputs; recorded: the name of the recorded one."""
-    return f"Right: on {made} made inputs and on {recorded}."
+def right(made: int, recorded: Sequence[str]) -> str:
+    """Say that a solution is right; made: the number of made inputs; recorded: the names of the recorded ones."""
+    return f"Right: on {made} made inputs and on {' and '.join(recorded)}."
 
 
 def but(mistake: str) -> str:
@@ -131,11 +181,6 @@ def close(mistakes: Sequence[str]) -> str:
     return f"Wrong, and no known mistake gives just this. On some inputs it is what comes out where {mistakes[0]}."
 
 
-def unknown() -> str:
-    """Say that no known mistake makes a result."""
-    return "Wrong, and no known mistake gives this."
-
-
 def differs(part: str, place: Sequence[int], *, on: str, expected: str, given: str) -> str:
     """Say where a result differs first."""
     at = f"{part}{list(place)}" if place else part
@@ -152,16 +197,9 @@ def kind(part: str, *, on: str, expected: str, given: str) -> str:
     return f"On {on} {part} is {given}; {expected} is due."
 
 
-def unreadable(said: str, *, on: str) -> str:
-    """Say that a result is no plain data."""
-    return f"On {on} the result {visible(said)}."
-
-
-def changes() -> str:
-    """Say that a function gives something else at its second call."""
-    return (
-        "A second call on the same arguments gave something else: it keeps something between calls, or draws at random."
-    )
+def unreadable(why: str, of: Sequence[str], *, on: str) -> str:
+    """Say that a result is no plain data. why: a reason of UNREADABLE; of: its words and numbers."""
+    return f"On {on} the result {visible(UNREADABLE[why].format(*of))}."
 
 
 def written(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from inspector.practice import child
 from inspector.practice.judging import Verdict, judged
 from inspector.practice.record.task import Case, Task
-from inspector.practice.running import Outcome, Raised, Ran, Returned, Unreadable, imports_torch, read, written
+from inspector.practice.running import Outcome, Raised, Ran, Returned, imports_torch, read, unreadable, written
 
 
 def outcomes(file: Path, task: Task, cases: Sequence[Case]) -> Ran:
@@ -33,7 +33,7 @@ def _outcome(practice: child.Practice, task: Task, case: Case) -> Outcome:
     if "error" in first:
         return Raised(first["error"], tuple(first["kinds"]), first["said"], first["line"], first["text"])
     if "unplain" in first:
-        return Unreadable(first["unplain"])
+        return unreadable(first["unplain"])
     agrees = (first["result"], arrays) == (again.get("result"), arrays_again)
     return Returned(read(first["result"], partial(next, iter(arrays))), agrees, tuple(first["written"]))
 

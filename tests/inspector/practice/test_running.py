@@ -17,6 +17,7 @@ from inspector.practice import child, index
 from inspector.practice.judging import Verdict, judged
 from inspector.practice.record.task import Case
 from inspector.practice.running import LARGEST_FILE, Limits, Raised, Returned, Unreadable, read, run
+from inspector.wording import reader
 
 pytestmark = pytest.mark.heavy
 TASK = index.find(1)
@@ -121,6 +122,27 @@ def test_every_accident_is_a_sentence(folder: Path, code: str, sentence: str) ->
     assert not verdict.right
     assert sentence in " ".join(verdict.said)
     assert "Traceback" not in " ".join(verdict.said)
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (in_function("while True: pass"), "运行了 4 秒，第一个输入还没算完就被终止了：请看看是不是有停不下来的循环。"),
+        (in_function("x = np.ones(10 * 2**30 // 8)", "return x"), "（`x = np.ones(10 * 2**30 // 8)`）要的内存超过"),
+        (in_function("os.abort()"), "还没有结果就崩溃了（SIGABRT）。"),
+        (in_function("print('x' * 100_000_000)"), "打印的内容超过 1 MB，已被终止。"),
+        (in_function("return 1 / 0"), "代码第 4 行（`return 1 / 0`）引发了 ZeroDivisionError：division by zero"),
+        (in_function("return 'x'"), "输入“a matrix”：weights 是 str 类型的值，应为形状为 [2, 2] 的数组。"),
+        (in_function("return open"), "输入“a matrix”：结果的类型是 builtin_function_or_method。"),
+        (in_function("raise NotImplementedError"), "代码第 4 行（`raise NotImplementedError`）还没有写。"),
+        ("import no_such_module", "代码第 1 行（`import no_such_module`）引发了 ModuleNotFoundError"),
+    ],
+)  # fmt: skip
+def test_an_accident_is_told_in_chinese(folder: Path, code: str, sentence: str) -> None:
+    with reader.spoken("zh"):
+        verdict = ran(folder, code)
+    assert not verdict.right
+    assert sentence in " ".join(verdict.said)
 
 
 def test_memory_that_grows_is_ended(folder: Path) -> None:
@@ -265,7 +287,7 @@ def test_a_file_that_writes_into_the_channel_is_ended(folder: Path) -> None:
 
 def test_an_unreadable_result_is_one(folder: Path) -> None:
     (outcome,) = run(written(folder, in_function("return object()")), TASK.function, CASES, QUICK).outcomes
-    assert outcome == Unreadable("is of the type object")
+    assert outcome == Unreadable("type", ("object",))
 
 
 def test_the_command_says_what_it_is_and_ends_with_a_code(folder: Path) -> None:

@@ -25,6 +25,7 @@ from inspector.questions.record.words import read
 from inspector.sections import registry
 from inspector.views.lab.settings import OPTIONS, Switches, words
 from inspector.views.shell import pages
+from tests.inspector.wording.chinese import OF_QUESTIONS, PHRASES, english_words
 
 VIEWS = Path(pages.__file__).parents[1]
 WORDS = VIEWS.parent / "wording" / "english"
@@ -142,6 +143,12 @@ def test_every_text_is_there_in_both_languages(question: Question) -> None:
 def test_chinese_has_chinese_punctuation(question: Question) -> None:
     found = [(place, hit[0], both.zh) for place, both in texts(question) if (hit := ASCII_POINT.search(both.zh))]
     assert found == []
+
+
+@every
+def test_chinese_has_no_english_word(question: Question) -> None:
+    words = {place: english_words(re.sub(PHRASES, " ", both.zh), OF_QUESTIONS) for place, both in texts(question)}
+    assert {place: found for place, found in words.items() if found} == {}
 
 
 @every

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from inspector.practice import texts
 from inspector.practice.index import TASKS, find
 from inspector.practice.tasks import recordings
+from inspector.wording import in_language
 from inspector.wording.chinese import practice as chinese
 from inspector.wording.english import practice as english
 from tests.inspector.views.hostile import LINK_VALUES
@@ -54,6 +55,20 @@ def test_hints_come_one_after_the_other_and_the_solution_behind_a_press() -> Non
     assert texts.solution(find(3)) in codes(app)
     button(app, "solution 3")
     assert texts.solution(find(3)) not in codes(app)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_mistakes_stand_behind_a_press_in_the_readers_language(language: str) -> None:
+    app = opened("Practice", task="1", lang=language)
+    mistake = in_language(language, "practice_verdict").mistake("the exps are not divided by their sum")
+    assert mistake not in said(app)
+    assert str(len(find(1).mistakes)) in app.button(key="mistakes 1").label
+    button(app, "mistakes 1")
+    assert f"- {mistake}\n" in said(app)
+    spoken = {"en": "", "zh": " --language zh"}[language]
+    assert codes(app)[1] == f"python -m inspector.practice 1 mine.py{spoken}\n"
+    button(app, "mistakes 1")
+    assert mistake not in said(app)
 
 
 def test_another_task_is_chosen_and_stands_in_the_link() -> None:
