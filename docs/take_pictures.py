@@ -70,7 +70,7 @@ VIEWS = {
     "time": View("time?section=RNN%2C+LSTM%2C+GRU", (1440, 1250)),
     "questions": View("questions?q=16", README, ready="Questions", prepare=_show_verdict),
     "practice": View("practice?task=3", README, ready="To write"),
-    "lessons": View("lessons?lesson=evening&step=3", (1440, 900), ready="Your answers"),
+    "lessons": View("lessons?lesson=evening&step=3", (1440, 620), ready="Your answers"),
     "tokens": View("tokens?section=How+pieces+are+learned", (1440, 1250)),
     "batch": View("batch", (1440, 1000)),
     "lab": View("lab", (1440, 2000), ready="Lab", prepare=_train),
