@@ -29,7 +29,7 @@ def of(place: int, colour: Colour) -> Section:
 
 
 def _first(colour: Colour) -> str:
-    return "usual" if colour.relation is None else "pairs"
+    return "usual" if colour.scores is None else "pairs"
 
 
 def answer(subject: Subject, *, examples: str, place: int, measure: str) -> Iterator[Block]:
