@@ -222,6 +222,7 @@ def explorer() -> None:
             told = measures.iloc[before + number]
             numbers = head_line.numbers_of(told, tokens=len(site.keys)) + site_words.cards(site, number)
             head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
+        over_a_corpus = st.container(width="content")  # filled last, for the first time a large model is hashed
     most = said.most(reading.grid(trace, stream))
     told_head = tell(proof=proof.LINK) if alone else ""
     opening = rollout.sentence(trace, stream=stream, token=token) if rolled else told_head
@@ -259,6 +260,9 @@ def explorer() -> None:
             sentence.note(" ".join(filter(None, more)), said.also_terms(read))
         if alone:
             usual.draw(inspected, told, site=site, head=number)
+    if alone:
+        with over_a_corpus:
+            usual.lead(inspected, site=site, head=number)
     if view:  # last, for it is the largest message
         every_head.draw(trace, shown, sites=sites, scale=options.scale, view=view)
 

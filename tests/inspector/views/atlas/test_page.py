@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from inspector.atlas.measures import NAMES
 from inspector.views.atlas import build_panel
 from inspector.views.server import queue
 from inspector.wording.english.phrases import percent
-from tests.inspector.views.page import HOSTILE, opened, pressed, said
+from tests.inspector.views.page import HOSTILE, opened, pressed, said, turned
 
 PAGE = "Atlas"
 
@@ -429,3 +430,20 @@ def test_attention_says_how_usual_the_head_is_and_nothing_without_an_atlas(monke
     assert " texts" not in said(opened())  # which is as it is on others
     monkeypatch.setattr(library, "SHIPPED", Path("/nowhere"))
     assert " texts" not in said(opened(**unusual))
+
+
+def cards(app: AppTest) -> list[dict[str, str]]:
+    """What the ways from Attention to a head's card say."""
+    return [dict(parse_qsl(way.proto.query_string)) for way in app.get("page_link") if way.proto.page == "atlas"]
+
+
+def test_attention_leads_to_the_atlas_that_lies_open_and_to_the_head_that_was_open_there(kept: Path) -> None:
+    built(opened(PAGE, state={"atlas_build_panel": True}))
+    head = {"layer": "3", "call": "0", "head": "8"}
+    assert cards(opened(**head)) == [{"stream": "encoder", **head}], "the shipped atlas is the model's first"
+    app = turned(opened(PAGE, atlas="my texts", **head), "Attention")
+    (given,) = cards(app)
+    assert given["atlas"] == "my texts"
+    over = opened(PAGE, **given)
+    assert "Over 3 texts" in said(over)
+    assert over.header[0].value.startswith("Layer 3, head 8")
