@@ -71,7 +71,7 @@ def _opened(subject: Subject, *, colour: Colour, strongest: int, second: Atlas |
         titled = replace(first, title=beside.title(second, atlas, stream=stream))
         yield grid.drawn(titled, other, choosing=1 + beside.same_model(atlas, second))
         yield Row(((Note(beside.of_texts(atlas, second)), below), of_card))
-    yield texts.of(place, colour)
+    yield texts.of(atlas, place, colour)
     yield replace(card_file.TAKE, answer=partial(card_file.answer, place=place, colour=colour))
     yield replace(like.LIKE, answer=partial(like.answer, place=place, second=second))
 

@@ -30,8 +30,9 @@ def lead(inspected: Inspected, *, site: AttentionSite, head: int) -> None:
     atlas = _open_atlas(inspected)
     if atlas is None:
         return
+    id = library.id_of(atlas)  # "" of a shipped one
     given = {"stream": site.stream, "layer": str(site.layer), "call": str(site.call), "head": str(head)}
-    given |= {"atlas": id} if (id := library.id_of(atlas)) else {}
+    given |= {"atlas": id} if id else {}
     link.lead(PAGE, given)
     st.page_link(
         pages.FILES[PAGE],

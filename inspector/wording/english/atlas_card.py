@@ -226,12 +226,17 @@ def relation(name: str, direction: str, *, share: float, baseline: float, others
 
 def _found(name: str, direction: str) -> str:
     """Name what a head finds: "from subjects (nsubj), its strongest key is the governor"."""
-    plain = RELATIONS.get(name)
-    named = plain if plain == name else f"{plain} ({name})"
-    dependents = named if plain else f"words in the relation {name}"
+    dependents = _dependents(name)
     if direction == "governor":
         return f"from {dependents}, its strongest key is the governor"
     return f"what looks most at {dependents} is the governor"
+
+
+def _dependents(name: str) -> str:
+    """Name the dependents of a relation: "subjects (nsubj)"."""
+    plain = RELATIONS.get(name)
+    named = plain if plain == name else f"{plain} ({name})"
+    return named if plain else f"words in the relation {name}"
 
 
 def offsets_alt(name: str) -> str:
@@ -252,6 +257,14 @@ def texts_alt(told: str, *, texts: int) -> str:
 def sorted_by(measure: Measure) -> str:
     """Say what the number before each text is."""
     return f"{chart(measure)}, on each text."
+
+
+def sorted_by_relation(name: str, direction: str) -> str:
+    """Say what the number before each text is where texts are ranked by a relation."""
+    dependents, one = _dependents(name), "the mean on each text"
+    if direction == "governor":
+        return f"How much it gives from {dependents} to their governors, {one}."
+    return f"How much it gives from governors to {dependents}, {one}."
 
 
 def pair(*, weight: str, query: str | None, key: str | None, places: tuple[int, int]) -> str:

@@ -290,6 +290,35 @@ def test_an_atlas_of_the_readers_own_is_told_with_lines_that_open_it(
         assert list(code_faults(listed, models.load)) == []
 
 
+def test_texts_are_ranked_by_the_relation_that_is_asked_for(subject: Subject, treebank: atlas.Atlas) -> None:
+    place = treebank.place(layer=2, head=0, stream="encoder")
+    opened = replace(subject, opened=treebank)
+    listed = told(heads.SECTION, opened, by="det:'x governor", layer=2, head=0)
+    quotes = [block for block in listed if isinstance(block, Quote)]
+    found = treebank.examples("det:'x governor", place)
+    assert [quote.link.given["text"] for quote in quotes if quote.link] == [
+        treebank.texts[id].text for id in found["text"]
+    ]
+    assert [quote.said for quote in quotes] == [f"**{units.written(value, 'share')}**" for value in found["value"]]
+    notes = [block.text for block in listed if isinstance(block, Note)]
+    assert "How much it gives from words in the relation det:'x to their governors, the mean on each text." in notes
+    counts = treebank.relations
+    assert counts is not None
+    rare = {name for name, total in zip(counts.relations, counts.totals.min(axis=(1, 2)), strict=True) if total < 25}
+    assert rare
+    assert all(treebank.examples(f"{name} governor", place).empty for name in rare), "they have no score"
+
+
+def test_an_atlas_without_texts_of_relations_shows_pairs(subject: Subject, treebank: atlas.Atlas) -> None:
+    old = replace(treebank)
+    of_measures = treebank._examples[~treebank._examples["measure"].str.contains(" ")]
+    vars(old)["_examples"] = of_measures  # as it was built before they were kept
+    listed = told(heads.SECTION, replace(subject, opened=old), by="det:'x governor", layer=2, head=0)
+    quotes = [block for block in listed if isinstance(block, Quote)]
+    assert quotes
+    assert all("query" in quote.link.given for quote in quotes if quote.link)
+
+
 def test_a_model_without_an_atlas_says_how_to_build_one(minilm: models.LoadedModel) -> None:
     untrained = models.load("own-encoder")
     with pytest.raises(ValueError, match="There is no atlas of own-encoder: build one"):

@@ -209,7 +209,8 @@ def test_the_card_turns_with_what_is_asked() -> None:
     assert figures.value == "texts"
     app.text_input(key="atlas_asked").set_value("governors of nsubj").run()
     assert "from subjects (nsubj), its strongest key is the governor in 59 % of cases" in app.header[0].value
-    assert app.button_group(key="examples").value == "pairs"
+    assert app.button_group(key="examples").value == "strongest"
+    assert "How much it gives from subjects (nsubj) to their governors, the mean on each text." in said(app)
     assert app.button_group(key="figure").value == "relations"
     app.selectbox(key="by").set_value("sep").run()
     assert app.button_group(key="figure").value == "texts"
