@@ -108,4 +108,4 @@ def _model(atlas: Atlas) -> str:
     return plain(name) if name == id else name
 
 
-BESIDE = Named("atlas_beside", words.BESIDE, options, default=lambda subject: NOTHING, width=420)
+BESIDE = Named("atlas_beside", words.BESIDE, options, default=lambda subject: NOTHING, width=340)

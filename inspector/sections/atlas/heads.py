@@ -148,7 +148,7 @@ SECTION = Section(
     answer,
     (
         Words("atlas_asked", words.FIND, _means, example=words.EXAMPLE),
-        Named("by", words.BY, colours.options, default=colours.first, resets=FOLLOW, width=420),
+        Named("by", words.BY, colours.options, default=colours.first, resets=FOLLOW, width=340),
         beside.BESIDE,
     ),
     about="atlas",

@@ -159,6 +159,7 @@ def explorer() -> None:
         which = head_choice.choose(sites, row=row, number=number, kind=kind)
         options = view_options.choose(long=long)
         compare_with.choose(trace, rows, row=place, number=number)
+        over_a_corpus = st.container(width="content")  # filled last, for the first time a large model is hashed
     try:
         shown = options.arrange(trace, stream=stream)
     except ValueError as error:
@@ -222,7 +223,6 @@ def explorer() -> None:
             told = measures.iloc[before + number]
             numbers = head_line.numbers_of(told, tokens=len(site.keys)) + site_words.cards(site, number)
             head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
-        over_a_corpus = st.container(width="content")  # filled last, for the first time a large model is hashed
     most = said.most(reading.grid(trace, stream))
     told_head = tell(proof=proof.LINK) if alone else ""
     opening = rollout.sentence(trace, stream=stream, token=token) if rolled else told_head

@@ -94,7 +94,7 @@ def without_rows(layers: Sequence[int], *, of: int) -> str:
 
 def this_head(texts: int) -> str:
     """Name the way to the open head's card."""
-    return f"This head over {count_of(texts, 'text')}"
+    return f"Over {count_of(texts, 'text')}"
 
 
 def few(texts: int) -> str:

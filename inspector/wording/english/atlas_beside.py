@@ -40,15 +40,18 @@ def opening(name: str, key: str, value: float, beside: float, *, than: Than, mod
     """
     head = f"{name[0].upper()}{name[1:]}"
     head += f" of {models[0]}" if models else ""
-    other = f"{models[1]}'s top head" if models else "the same head over the other texts"
+    other = f"{models[1]}'s top head" if models else "over the other texts"
     if isnan(value):
-        return f"{head} has no text with this number; {other} has {_written(key, beside)}."
+        has = "has" if models else "it has"
+        return f"{head} has no text with this number; {other} {has} {_written(key, beside)}."
     begins = f"{head} {_does(key, value)}"
     if isnan(beside):
         return f"{begins}; over the other texts it has no such number."
-    if than == "alike" or _written(key, value) == _written(key, beside):
-        return f"{begins}, about as {_MUCH[_counts(key)]} as {other}: {_written(key, beside)}."
-    more = _MORE[_counts(key)] if than == "more" else _LESS[_counts(key)]
+    if _written(key, value) == _written(key, beside):
+        return f"{begins}, as {_MUCH[_counts(key)]} as {other}: {_written(key, beside)}."
+    more = _MORE[_counts(key)] if value > beside else _LESS[_counts(key)]
+    if than == "alike":
+        return f"{begins}, not surely {more} than {other}: {_written(key, beside)}."
     if models and than == "more":
         return f"{begins}, {more} than any of {models[1]}'s: at most {_written(key, beside)}."
     return f"{begins}, {more} than {other}: {_written(key, beside)}."
