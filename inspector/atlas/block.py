@@ -243,6 +243,7 @@ def _files(
         tables[NUMBERS] = of_all if manifest.keep == "all" else of_all.take(kept)
     if counter is not None:
         tables[RELATIONS] = counter.table()
+        tables[EXAMPLES] = pa.concat_tables([tables[EXAMPLES], counter.examples()]).combine_chunks()
     return {name: parquet_bytes(table, split=name == NUMBERS) for name, table in tables.items()}
 
 
@@ -319,6 +320,10 @@ class _Relations:
     def table(self) -> pa.Table:
         """The counts of the block."""
         return self._counter.counts().table()
+
+    def examples(self) -> pa.Table:
+        """The sentences of the block that show relations best."""
+        return self._counter.examples()
 
 
 def _about(

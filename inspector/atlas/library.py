@@ -25,6 +25,8 @@ SHIPPED = Path(__file__).parent / "shipped"
 VARIABLE = "HEADLIGHT_ATLASES"
 SAME_WEIGHTS = {"minilm-own": "minilm", "smollm2-own": "smollm2"}
 """Models that are another one's weights in the project's own Transformer, and whose maps are equal to 1e-5."""
+KEPT = "kept/"
+"""Begins the name, among atlases that can be set beside another, of one that a reader built."""
 _MOST = 200  # folders of readers' that are looked into
 _KEY = re.compile(r"key-[\w-]{22}", re.ASCII)
 _PARTS = {manifests.NAME, sources.NAME, planning.TEXTS, block.BLOCKS, MERGING, MERGED}
@@ -113,6 +115,28 @@ def of(loaded: LoadedModel, *, keys: Keys = None) -> Shelf:
                 "since. Build it again."
             )
     return Shelf(tuple(atlases), tuple(problems), stands_in if atlases else "")
+
+
+def beside(atlas: Atlas, *, keys: Keys = None) -> dict[str, Atlas]:
+    """Find the atlases that can be set beside an open one, by their names in a link: "mini-bert", "kept/my texts".
+
+    First those of the same model over other texts, then the shipped ones, then the readers' of other models. An atlas
+    of other weights under the same model's name is left out, and one that cannot be read: `of` tells of both.
+    """
+    every = {id: _opened(SHIPPED / id) for id in shipped()}
+    for folder in _merged(keys):
+        try:
+            every[f"{KEPT}{folder.name}"] = _opened(folder)
+        except (ValueError, OSError):
+            continue
+    open_one = atlas.manifest
+    others = {
+        id: other
+        for id, other in every.items()
+        if other.folder != atlas.folder
+        and (other.manifest.model != open_one.model or other.manifest.model_hash == open_one.model_hash)
+    }
+    return dict(sorted(others.items(), key=lambda entry: entry[1].manifest.model != open_one.model))
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from inspector.atlas import block, planning, statistics, storage, tables
+from inspector.atlas import block, planning, relation_scores, statistics, storage, tables
 from inspector.atlas import manifest as manifests
 from inspector.atlas.manifest import Manifest
+from inspector.atlas.measures import NAMES
 from inspector.atlas.relations import RelationCounts
 from inspector.atlas.statistics import EXAMPLE, PAIR, STATISTICS, WITH_EXAMPLES, Statistics, Strongest
 from inspector.atlas.storage import Place
@@ -354,6 +356,9 @@ def _chain(folder: Place, manifest: Manifest, blocks: int) -> str:
 
 def _merged(folder: Place, manifest: Manifest, fold: _Fold) -> dict[str, bytes]:
     made = fold.tables()
+    if fold.relations is not None:  # of a relation that is rare there is no score
+        kept = pa.array([*NAMES, *(" ".join(pair) for pair in relation_scores.scored(fold.relations))])
+        made[block.EXAMPLES] = made[block.EXAMPLES].filter(pc.is_in(made[block.EXAMPLES]["measure"], kept))
     ids = (made[name]["text"].to_pylist() for name in (block.EXAMPLES, block.PAIRS))
     needed = {*fold.drawn.tolist(), *(id for of_table in ids for id in of_table)}
     sample, words = _sample(folder, manifest, fold.drawn), _words(folder, manifest, needed)

@@ -86,6 +86,12 @@ def scores(counts: RelationCounts, heads: pd.DataFrame, *, minimum: int = MINIMU
     )
 
 
+def scored(counts: RelationCounts, *, minimum: int = MINIMUM) -> list[tuple[str, str]]:
+    """List the relations and directions that are there `minimum` times in each half."""
+    relations, directions = np.nonzero(counts.totals.min(axis=-1) >= minimum)
+    return [(counts.relations[row], DIRECTIONS[way]) for row, way in zip(relations, directions, strict=True)]
+
+
 def best(scores: pd.DataFrame) -> pd.DataFrame:
     """Keep of each relation and direction the head that is best in the half that chooses; the first of equals."""
     rows = scores.groupby(["relation", "direction"], sort=False)["chosen_share"].idxmax()

@@ -29,6 +29,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from inspector.atlas.statistics import EXAMPLE, EXAMPLES
 from inspector.atlas.texts import Tree
 from models.tokenizers import Encoding
 
@@ -219,6 +220,7 @@ class RelationCounter:
         """Begin to count for a model of N heads."""
         self._places: dict[str, int] = {}  # of the relations, in the order in which they came
         self._totals, self._hits, self._offset_hits = RelationCounts.none(heads)._parts
+        self._given: dict[tuple[int, int], dict[int, NDArray[np.float32]]] = {}  # by relation and direction, and text
 
     def see_sentences(self, sentences: Sequence[PlacedWords], ids: Sequence[int], *, causal: bool) -> None:
         """Count a batch's relations and how often each offset finds the governor; ids: of the texts."""
@@ -247,11 +249,60 @@ class RelationCounter:
         if not len(arcs.rows):
             return
         words = _WordMaps.of(sentences, causal=causal, device=weights.device)
-        # One head at a time: what is computed on the way stays small.
-        guesses = np.stack([words.strongest(weights[:, head]) for head in range(weights.shape[1])], axis=-1)
+        ends = arcs.dependents, arcs.governors
+        places, guesses, given = (arcs.sentences, arcs.dependents), [], []
+        for head in range(weights.shape[1]):  # one at a time: what is computed on the way stays small
+            found = words.strongest(weights[:, head])
+            guesses.append(found.units[:, *places])
+            given.append([found.between[arcs.sentences, *way] for way in (ends, ends[::-1])])
         for direction, counted in enumerate(arcs.counted(causal=causal)):
-            hits = guesses[direction, arcs.sentences, arcs.dependents] == arcs.governors[:, None]  # [K, H]
+            hits = np.stack([of_head[direction] for of_head in guesses], axis=-1) == arcs.governors[:, None]  # [K, H]
             arcs.add(hits & counted[:, None], self._hits[:, direction, :, heads])
+            self._give(
+                arcs, counted, np.stack([of_head[direction] for of_head in given], axis=-1), ids, heads, direction
+            )
+
+    def _give(
+        self,
+        arcs: _Arcs,
+        counted: NDArray[np.bool_],
+        given: NDArray[np.float64],
+        ids: Sequence[int],
+        heads: slice,
+        direction: int,
+    ) -> None:
+        """Keep of each sentence and relation the mean weight [H] between dependents and governors, given [K, H]."""
+        joint = np.stack([arcs.sentences[counted], arcs.rows[counted]])
+        pairs, pair_of, counts = np.unique(joint, axis=1, return_inverse=True, return_counts=True)
+        sums = np.zeros((pairs.shape[1], given.shape[1]))
+        np.add.at(sums, pair_of.ravel(), given[counted])
+        for (sentence, row), mean in zip(pairs.T.tolist(), sums / counts[:, None], strict=True):
+            of_text = self._given.setdefault((row, direction), {})
+            if ids[sentence] not in of_text:
+                of_text[ids[sentence]] = np.full(self._hits.shape[-1], np.nan, np.float32)
+            of_text[ids[sentence]][heads] = mean
+
+    def examples(self) -> pa.Table:
+        """Choose, for each relation, direction and head, the sentences in which most weight joins the two words.
+
+        The value is the mean over the relation's occurrences in the sentence: of what the dependent gives its governor,
+        and, in the other direction, the governor its dependent. A row as of `statistics.EXAMPLE`, its measure "nsubj
+        governor".
+        """
+        names = {row: name for name, row in self._places.items()}
+        parts = [EXAMPLE.empty_table()]
+        for row, direction in sorted(self._given, key=lambda key: (names[key[0]], key[1])):
+            of_text = self._given[row, direction]
+            ids = np.array(sorted(of_text), np.int64)
+            values = np.stack([of_text[id] for id in ids.tolist()])  # [texts, N]
+            order = np.argsort(-values, axis=0, kind="stable")[:EXAMPLES].T  # [N, rank]; NaN comes last
+            heads = np.broadcast_to(np.arange(values.shape[1], dtype=np.int32)[:, None], order.shape)
+            chosen = values[order, heads]
+            known = ~np.isnan(chosen)
+            measure = pa.array([f"{names[row]} {DIRECTIONS[direction]}"] * int(known.sum()), pa.string())
+            columns = [measure, pa.array(heads[known]), pa.array(ids[order][known]), pa.array(chosen[known])]
+            parts.append(pa.Table.from_arrays(columns, schema=EXAMPLE))
+        return pa.concat_tables(parts).combine_chunks()
 
     def counts(self) -> RelationCounts:
         """Return the counts so far."""
@@ -300,6 +351,14 @@ class _Arcs:
 
 
 @dataclass(frozen=True, eq=False)
+class _Guesses:
+    """One head's guesses [2, B, U], of each row and of each column, and the weights between units, [B, U, U]."""
+
+    units: Counts
+    between: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
 class _WordMaps:
     """Sums attention between tokens to attention between the units of each sentence, padded to the longest.
 
@@ -319,8 +378,8 @@ class _WordMaps:
         others = numbers[:, None] > numbers if causal else numbers[:, None] != numbers
         return cls(members.double(), there[:, :, None] & there[:, None] & others)
 
-    def strongest(self, weights: Tensor) -> Counts:
-        """Find the strongest other unit of each row and of each column of one head's maps: [B, n, n] -> [2, B, U].
+    def strongest(self, weights: Tensor) -> _Guesses:
+        """Find the strongest other unit of each row and of each column of one head's maps [B, n, n].
 
         The first of equals wins, as torch.argmax has it. Float64 adds up float32 weights without rounding, but for
         those 1e-8 times smaller than others, so equal words stay equal.
@@ -328,4 +387,6 @@ class _WordMaps:
         sums = self.members @ weights.double() @ self.members.transpose(1, 2)
         between = sums / self.members.sum(dim=-1, keepdim=True).clamp_min(1)
         between = between.masked_fill(~self.candidates, -1.0)
-        return torch.stack([between.argmax(dim=-1), between.argmax(dim=-2)]).cpu().numpy()
+        return _Guesses(
+            torch.stack([between.argmax(dim=-1), between.argmax(dim=-2)]).cpu().numpy(), between.cpu().numpy()
+        )

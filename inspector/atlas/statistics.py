@@ -26,6 +26,7 @@ SAMPLE = 128  # texts drawn from all, the same for every head
 CANDIDATES = 8 * SAMPLE
 _AT_ONCE = 2**20  # ids
 _MOST_WAITING = 50_000  # examples that are held until the strongest are chosen
+_MOST_NAMES = 10_000  # measures and relations that have examples
 WITH_EXAMPLES = tuple(measure.name for measure in MEASURES if measure.group == "head")
 """The measures whose strongest texts are kept."""
 
@@ -173,14 +174,15 @@ def examples(numbers: NDArray[np.float32], ids: NDArray[np.int64]) -> pa.Table:
 class Strongest:
     """The strongest examples, or pairs, of each head as far as tables were added; the smaller id of equals.
 
-    The order in which tables are added changes nothing. schema: EXAMPLE or PAIR.
+    The order in which tables are added changes nothing. schema: EXAMPLE or PAIR. An example is of a measure, or of a
+    relation in a direction, "nsubj governor".
     """
 
     def __init__(self, schema: pa.Schema, *, heads: int) -> None:
         self._schema, self._heads = schema, heads
         self._by, self._most = ("value", EXAMPLES) if schema == EXAMPLE else ("weight", PAIRS)
-        groups = heads * (len(NAMES) if "measure" in schema.names else 1)
-        self._weakest = np.full(groups, -np.inf, np.float32)  # of each group that is full: what comes must be as strong
+        self._places = {name: place for place, name in enumerate(NAMES)} if "measure" in schema.names else {"": 0}
+        self._weakest = np.zeros(0, np.float32)  # of each group that is full: what comes must be as strong
         self._held = schema.empty_table()
         self._groups = np.zeros(0, np.int64)
         self._came: list[tuple[pa.Table, NDArray[np.int64]]] = []
@@ -188,22 +190,30 @@ class Strongest:
     def add(self, table: pa.Table) -> None:
         """Add a block's table; ValueError where it is of other measures or heads."""
         groups = self._group(table)
+        new = np.full(len(self._places) * self._heads - len(self._weakest), -np.inf, np.float32)
+        self._weakest = np.concatenate([self._weakest, new])
         strong = table[self._by].to_numpy() >= self._weakest[groups]
         self._came.append((table.filter(pa.array(strong)), groups[strong]))
         if sum(len(groups) for _, groups in self._came) > _MOST_WAITING:
             self._choose()
 
     def table(self) -> pa.Table:
-        """The strongest so far, by measure and head, strongest first."""
+        """The strongest so far, by measure and head, strongest first; behind the measures relations by their names."""
         self._choose()
-        return self._held.combine_chunks().replace_schema_metadata(None)
+        others = sorted(self._places.keys() - set(NAMES))
+        final = {name: place for place, name in enumerate([*(name for name in NAMES if name in self._places), *others])}
+        order = np.array([final[name] for name in self._places])[self._groups // self._heads]
+        sorted_rows = self._held.take(pa.array(np.argsort(order, kind="stable")))
+        return sorted_rows.combine_chunks().replace_schema_metadata(None)
 
     def _group(self, table: pa.Table) -> NDArray[np.int64]:
         heads = table["head"].to_numpy().astype(np.int64)
         if "measure" in table.schema.names:
-            places = pc.index_in(table["measure"], pa.array(NAMES)).fill_null(-1).to_numpy()
-            if (places < 0).any():
-                raise ValueError("examples of other measures than this Headlight's")
+            for name in pc.unique(table["measure"]).to_pylist():
+                if name not in self._places and (name is None or " " not in name or len(self._places) > _MOST_NAMES):
+                    raise ValueError("examples of other measures than this Headlight's")
+                self._places.setdefault(name, len(self._places))
+            places = pc.index_in(table["measure"], pa.array(list(self._places))).to_numpy()
             groups: NDArray[np.int64] = places.astype(np.int64) * self._heads + heads
         else:
             groups = heads

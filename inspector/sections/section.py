@@ -109,7 +109,8 @@ class Map:
     """A matrix, or two side by side, under a heading; the fields below `quantity` are those of `MatrixMessage`.
 
     row_title, column_title: what a row and a column are. alt: tells what the map shows. chooses: row, column -> what a
-    click on the cell chooses, by picks or their ids; None where a click chooses nothing.
+    click on the cell chooses, by picks or their ids; None where a click chooses nothing. choosing: how many of the
+    panels have cells that choose, from the first on.
     """
 
     id: str
@@ -129,6 +130,7 @@ class Map:
     note: str = ""
     name: str = ""
     chooses: Callable[[int, int], Mapping[Any, Any]] | None = None
+    choosing: int = 2
 
     def lying(self) -> Map:
         """Return the map with its longer side across, so that all of it is on one screen.

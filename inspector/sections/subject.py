@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -117,7 +117,8 @@ class Subject:
     context that takes (done, total). narrow: the host has the width of a phone. measured: key -> what the reader had
     measured, None where nothing was. load: gives another model by its id. at_hand: whether a model of the list can be
     loaded here. beside: the same text in a model that is set beside this one, None where none is. stacked: the host's
-    columns stand below each other. opened: an atlas of the model, None for the first at hand.
+    columns stand below each other. opened: an atlas of the model, None for the first at hand. keys: of atlases in no
+    list, which the reader holds; None where nothing is hidden.
     """
 
     recording: Trace | None
@@ -134,6 +135,7 @@ class Subject:
     beside: Subject | None = None
     stacked: bool = False
     opened: Atlas | None = None
+    keys: Collection[str] | None = ()
 
     @property
     def trace(self) -> Trace:
@@ -160,7 +162,7 @@ class Subject:
             return self.opened
         from inspector.atlas import library
 
-        atlases = library.of(self.model, keys=()).atlases
+        atlases = library.of(self.model, keys=self.keys).atlases
         if not atlases:
             raise ValueError(f"There is no atlas of {self.trace.model}: build one with inspector.atlas.build.")
         return atlases[0]

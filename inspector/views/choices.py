@@ -195,8 +195,10 @@ def assign(chosen: Mapping[str, link.Value | None]) -> None:
             st.session_state.setdefault(_RESET, set()).add(id)
 
 
-def clicked_cell(chooses: Callable[[int, int], Mapping[Any, Any]], cell: Cell) -> None:
-    """Choose what a click on a map's cell chooses, in the run that follows."""
+def clicked_cell(chooses: Callable[[int, int], Mapping[Any, Any]], choosing: int, cell: Cell) -> None:
+    """Choose what a click on a map's cell chooses, in the run that follows. choosing: the panels whose cells do."""
+    if cell.panel >= choosing:
+        return
     for pick, value in chooses(cell.row, cell.column).items():
         match pick:
             case str():

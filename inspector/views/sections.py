@@ -337,7 +337,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
                 name=block.name or block.id,
                 key=block.id,
                 python=block.code,
-                on_pick=partial(clicked_cell, block.chooses) if block.chooses else None,
+                on_pick=partial(clicked_cell, block.chooses, block.choosing) if block.chooses else None,
             )
             if block.note:
                 st.caption(block.note)

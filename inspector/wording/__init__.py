@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from inspector.wording.english import atlas as atlas
+    from inspector.wording.english import atlas_beside as atlas_beside
     from inspector.wording.english import atlas_card as atlas_card
     from inspector.wording.english import attention as attention
     from inspector.wording.english import batch as batch

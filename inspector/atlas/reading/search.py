@@ -1,4 +1,4 @@
-"""Finds, from a reader's words, the number of an atlas that they ask for: a measure, or a relation's governors.
+"""Finds, from a reader's words, the number of an atlas that they ask for: a measure, a relation, the best of relations.
 
 ```python
 search.find("governors of nsubj", among=["previous", "nsubj governor"])  # "nsubj governor"
@@ -12,8 +12,10 @@ import re
 from collections.abc import Sequence
 
 from inspector.atlas.measures import NAMES, offset_name
+from inspector.atlas.reading.head_relations import BEST
 
 _MEASURES = {
+    BEST: "beats beat best fixed offset offsets baseline relations syntax syntactic",
     "previous": "previous token before back preceding",
     "next": "next token behind ahead after following",
     "self": "self itself own same position",
@@ -148,4 +150,4 @@ def _score(words: Sequence[str], key: str, direction: str) -> float:
     name = relation or key
     named = {*(_RELATIONS if relation else _MEASURES).get(name, "").split(), name}
     hits = sum(word in named and word not in _COMMON for word in words)
-    return hits and hits - len(named) / 1000 - (0 if relation else NAMES.index(key) / 1e6)
+    return hits and hits - len(named) / 1000 - (NAMES.index(key) / 1e6 if key in NAMES else 0)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from inspector.atlas import measures
 from inspector.atlas.reading.distribution import MeasureDistribution, by_offset, distribution
-from inspector.atlas.reading.head_relations import better_than_offsets, with_asked
+from inspector.atlas.reading.head_relations import BEST, better_than_offsets, with_asked
 from inspector.plots.atlas import distribution as draw_distribution
 from inspector.plots.atlas import offsets as draw_offsets
 from inspector.plots.atlas import relations as draw_relations
@@ -36,7 +36,7 @@ SPECIAL = ("cls", "first", "sep")
 
 def of(subject: Subject, place: int, colour: Colour) -> Section:
     """Return the figures of a head, one at a time; first the figure that shows what is asked for."""
-    atlas, asked = subject.atlas, colour.relation
+    atlas, asked = subject.atlas, colour.relation(place)
     relations = subject.of_all(
         ("atlas relations", atlas.manifest.key, place, asked),
         lambda: better_than_offsets(atlas, place) if asked is None else with_asked(atlas, place, *asked),
@@ -63,10 +63,11 @@ def _figure(subject: Subject, *, figure: str, place: int, colour: Colour, relati
             name=f"{file}-offsets",
         )
     elif figure == "relations":
-        call = f"better_than_offsets(atlas, {place})"
-        if colour.relation is not None:
-            call = f"with_asked(atlas, {place}, {', '.join(map(repr, colour.relation))})"
-        yield Note(words.CHOSEN if colour.relation is None else f"{words.ASKED} {words.CHOSEN}")
+        call, first = f"better_than_offsets(atlas, {place})", ""
+        if (asked := colour.relation(place)) is not None:
+            call = f"with_asked(atlas, {place}, {', '.join(map(repr, asked))})"
+            first = words.BEST_FIRST if colour.key == BEST else words.ASKED
+        yield Note(f"{first} {words.CHOSEN}".strip())
         yield Figure(
             "atlas_relations",
             "",
@@ -103,13 +104,17 @@ def opening(atlas: Atlas, place: int, colour: Colour, *, among: NDArray[np.bool_
     largest = float(values[top])
     open_value = float(values[place])
     most = None if open_value == largest else (name(atlas, top), largest)
-    if colour.relation is None:
+    relation = colour.relation(place)
+    if relation is None:
         first = int((values == largest).sum()) == 1 < int(among.sum())
         measure = measures.find(colour.measure)
         return words.opening(name(atlas, place), measure, open_value, most=most, first=first)
-    row = with_asked(atlas, place, *colour.relation).iloc[0]
+    assert colour.scores is not None  # the relation is of a row of it
+    row = colour.scores.loc[place]
+    if colour.key == BEST:
+        return words.opening_best(name(atlas, place), *relation, gain=open_value, clear=bool(row["clear"]), most=most)
     return words.opening_relation(
-        name(atlas, place), *colour.relation, share=open_value, baseline=float(row["baseline_share"]), most=most
+        name(atlas, place), *relation, share=open_value, baseline=float(row["baseline_share"]), most=most
     )
 
 
@@ -119,7 +124,7 @@ def besides(atlas: Atlas, place: int, colour: Colour) -> str:
     most = _most(atlas, place)
     if most is None or most.measure.name != colour.key:
         told.append(mostly(atlas, place))
-    if colour.relation is None:
+    if colour.relation(place) is None:
         told.append(finds(atlas, place))
     return " ".join(filter(None, told))
 

@@ -1,4 +1,4 @@
-"""The number that colours the heads of an atlas: a measure, or how well a head finds the governors of a relation."""
+"""The number that colours the heads of an atlas: a measure, or how well a head finds governors."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from inspector.atlas import library, measures
 from inspector.atlas.opened import WITH_EXAMPLES
-from inspector.atlas.reading import search
+from inspector.atlas.reading import head_relations, search
+from inspector.atlas.reading.head_relations import BEST
 from inspector.atlas.relations import DIRECTIONS
 from inspector.wording import atlas as words
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
     from inspector.atlas import Atlas
@@ -29,8 +30,10 @@ BETWEEN = "confidence"  # of cross-attention, which has no token before
 class Colour:
     """One number for each head, float64 [N], NaN where it has none.
 
-    key: in the link, a measure's name or "nsubj governor". title: in words. quantity: of a cell. top: the end of the
-    colour scale; the largest value where None. code: the lines that give the numbers.
+    key: in the link, a measure's name, `BEST` or "nsubj governor". title: in words. quantity: of a cell. top: the end
+    of the colour scale; the largest value where None. code: the Python expression of `atlas` that gives the numbers.
+    diverging: they have a sign. scores: of heads on a relation, of `of_each` or `best_of_each`; None where the number
+    is a measure.
     """
 
     key: str
@@ -39,17 +42,20 @@ class Colour:
     quantity: str
     top: float | None
     code: str
+    diverging: bool = False
+    scores: pd.DataFrame | None = None
 
-    @property
-    def relation(self) -> tuple[str, str] | None:
-        """The relation and the direction that the key asks for; None where it is a measure."""
-        relation, _, direction = self.key.rpartition(" ")
-        return (relation, direction) if relation else None
+    def relation(self, place: int) -> tuple[str, str] | None:
+        """The relation and the direction that the number is of for a head; None where it is a measure."""
+        if self.scores is None or place not in self.scores.index:
+            return None
+        row = self.scores.loc[place]
+        return str(row["relation"]), str(row["direction"])
 
     @property
     def measure(self) -> str:
         """The measure that is told of one head over all texts: the key's, or the first."""
-        return FIRST if self.relation else self.key
+        return self.key if self.scores is None else FIRST
 
     @property
     def with_examples(self) -> str:
@@ -58,7 +64,7 @@ class Colour:
 
 
 def options(subject: Subject) -> Mapping[str, str]:
-    """Name all that a stream's heads can be coloured by: measures first, then relations in both directions."""
+    """Name all that a stream's heads can be coloured by: measures, the best of relations, relations both ways."""
     atlas = subject.atlas
     own = np.flatnonzero(atlas.heads["stream"] == subject.stream)
     means = atlas.statistics.mean[:, own]
@@ -69,7 +75,7 @@ def options(subject: Subject) -> Mapping[str, str]:
         scored = table[(table["stream"] == subject.stream) & table["share"].notna()]
         known = set(zip(scored["relation"], scored["direction"], strict=True))
         pairs = [(relation, way) for relation in dict.fromkeys(scored["relation"]) for way in DIRECTIONS]
-        keys += [" ".join(pair) for pair in pairs if pair in known]
+        keys += [BEST] * bool(known) + [" ".join(pair) for pair in pairs if pair in known]
     return {key: words.by(key) for key in keys}
 
 
@@ -85,26 +91,61 @@ def found(subject: Subject, asked: str) -> str | None:
 
 def of(atlas: Atlas, key: str) -> Colour:
     """Read the numbers of a key for every head."""
-    relation, _, direction = key.rpartition(" ")
-    title = words.by(key)
-    if not relation:
+    title, (relation, _, direction) = words.by(key), key.rpartition(" ")
+    if key != BEST and not relation:
         own = measures.find(key)
-        values = atlas.statistics.mean[measures.NAMES.index(key)]
         top = 1.0 if own.unit == "share" and own.group == "head" else None
-        lines = f"table = atlas.table()[[*atlas.heads, {key!r}]]"
-        return Colour(key, title, values, words.QUANTITIES[own.unit], top, opened(atlas) + lines)
-    table = atlas.scores
-    assert table is not None
-    chosen = table[(table["relation"] == relation) & (table["direction"] == direction)]
-    index = pd.MultiIndex.from_frame(atlas.heads)
-    shares = chosen.set_index(list(atlas.heads.columns))["share"].reindex(index).to_numpy(np.float64)
-    lines = f"table = atlas.scores.query({f'relation == {relation!r} and direction == {direction!r}'!r})"
-    return Colour(key, title, shares, words.SHARE_FOUND, 1.0, opened(atlas) + lines)
+        means = atlas.statistics.mean[measures.NAMES.index(key)]
+        return Colour(key, title, means, words.QUANTITIES[own.unit], top, f"atlas.table()[[*atlas.heads, {key!r}]]")
+    call = "best_of_each(atlas)" if key == BEST else f"of_each(atlas, {relation!r}, {direction!r})"
+    code = f"head_relations.{call}"
+    if key == BEST:
+        scores = head_relations.best_of_each(atlas)
+        return Colour(key, title, _of_all(atlas, scores, "gain") * 100, words.POINTS, None, code, True, scores)
+    scores = head_relations.of_each(atlas, relation, direction)
+    return Colour(key, title, _of_all(atlas, scores, "share"), words.SHARE_FOUND, 1.0, code, scores=scores)
+
+
+def _of_all(atlas: Atlas, scores: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    """Take a column of scores for every head of an atlas, NaN for a head without."""
+    values = np.full(len(atlas.heads), np.nan)
+    if len(scores):
+        values[scores.index] = scores[column]
+    return values
+
+
+def interval(atlas: Atlas, colour: Colour, place: int) -> tuple[float, float]:
+    """Return the ends between which a head's number lies with 95 %; equal where nothing is known of its spread.
+
+    Of a mean over texts 1.96 deviations / sqrt(texts) to both sides; of a share Wilson's; of a gain p - q over the
+    offset, with the intervals [l, u] of both shares (Newcombe 1998, method 10), from p - q - sqrt((p - l_p)^2 +
+    (u_q - q)^2) to p - q + sqrt((u_p - p)^2 + (q - l_q)^2).
+    """
+    value = float(colour.values[place])
+    if colour.scores is None:
+        at = measures.NAMES.index(colour.key), place
+        count = int(atlas.statistics.count[at])
+        reach = 1.96 * float(atlas.statistics.deviation[at]) / max(count, 1) ** 0.5
+        return value - reach, value + reach
+    if place not in colour.scores.index:
+        return value, value
+    row = colour.scores.loc[place]
+    if colour.key != BEST:
+        return float(row["low"]), float(row["high"])
+    share, offset = row["share"], row["baseline_share"]
+    down = np.hypot(share - row["low"], row["baseline_high"] - offset)
+    up = np.hypot(row["high"] - share, offset - row["baseline_low"])
+    return value - 100 * float(down), value + 100 * float(up)
 
 
 def opened(atlas: Atlas, reading: str = "") -> str:
     """Write the Python lines that open an atlas, without a path of this machine, and import a module that reads it."""
+    needed = f"from inspector.atlas.reading import {reading}\n" if reading else ""
+    return f"import inspector\nfrom inspector.atlas import library\n{needed}\n{opening(atlas)}"
+
+
+def opening(atlas: Atlas) -> str:
+    """Write the Python line that opens an atlas."""
     id = library.id_of(atlas)
     folder = f"library.kept() / {id!r}" if id else f"library.SHIPPED / {atlas.folder.name!r}"
-    needed = f"from inspector.atlas.reading import {reading}\n" if reading else ""
-    return f"import inspector\nfrom inspector.atlas import library\n{needed}\natlas = inspector.atlas.open({folder})\n"
+    return f"atlas = inspector.atlas.open({folder})\n"

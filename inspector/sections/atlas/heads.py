@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inspector.atlas.measures import NAMES
-from inspector.components.matrix import Panel
-from inspector.sections.atlas import card, card_file, like, table, texts
+from inspector.sections.atlas import beside, card, card_file, grid, like, table, texts
 from inspector.sections.atlas import colour as colours
 from inspector.sections.picks import Clicked, Named, Words
-from inspector.sections.section import Block, Map, Mark, Note, Row, Section, Sentence
+from inspector.sections.section import Block, Mark, Note, Row, Section, Sentence
 from inspector.wording import atlas as words
+from inspector.wording import mixers as mixer_words
+from models.config_facts import layer_counts
+from models.huggingface.mixers import has_mixers
 
 if TYPE_CHECKING:
     from inspector.atlas import Atlas
@@ -30,11 +32,11 @@ FOLLOW = ("figure", "examples")
 COUNTED = ("cls", "sep", "first", "previous", "next", "self", "punctuation")
 
 
-def answer(subject: Subject, *, atlas_asked: str, by: str) -> Iterator[Block]:
-    """Yield the heads of the stream, one of them whole, and the numbers of all."""
+def answer(subject: Subject, *, atlas_asked: str, by: str, atlas_beside: str) -> Iterator[Block]:
+    """Yield the heads of the stream, beside those of a second atlas; one of them whole; and the numbers of all."""
     if not by:
         raise ValueError(words.NO_NUMBER)
-    atlas = subject.atlas
+    atlas, second = subject.atlas, beside.opened(subject, atlas_beside)
     colour = colours.of(atlas, by)
     if (asked := atlas_asked.strip()) and _asked_site(subject, asked) is None:
         key = colours.found(subject, asked)
@@ -42,59 +44,50 @@ def answer(subject: Subject, *, atlas_asked: str, by: str) -> Iterator[Block]:
     inside = np.where(atlas.heads["stream"] == subject.stream, colour.values, np.nan)
     strongest = int(np.nanargmax(inside))
     picks = tuple(_at_first(pick, card.site(atlas, strongest)[pick.id]) for pick in SITE)
-    yield replace(OPENED, answer=partial(_opened, colour=colour, strongest=strongest), picks=picks)
+    yield replace(OPENED, answer=partial(_opened, colour=colour, strongest=strongest, second=second), picks=picks)
     yield replace(table.ALL, answer=partial(table.answer, colour=colour))
-    yield Note(words.corpus(atlas))
+    for shown in filter(None, (atlas, second)):
+        yield Note(words.corpus(shown))
 
 
-def _opened(subject: Subject, *, colour: Colour, strongest: int, **site: int) -> Iterator[Block]:
+def _opened(subject: Subject, *, colour: Colour, strongest: int, second: Atlas | None, **site: int) -> Iterator[Block]:
     """Yield the grid of the heads, and what is told of one: of the strongest where the site has no head."""
-    atlas, inside = subject.atlas, (subject.atlas.heads["stream"] == subject.stream).to_numpy()
-    own = atlas.heads[inside]
+    atlas, stream = subject.atlas, subject.stream
+    own = atlas.heads[atlas.heads["stream"] == stream]
     same = own[(own[list(site)] == list(site.values())).all(axis=1)]
     place = int(same.index[0]) if len(same) else strongest
-    cell = Mark("atlas_grid", {name: int(own.loc[place, name]) for name in card.SITE})
-    yield Sentence(card.opening(atlas, place, colour, among=inside), about=(cell,))
-    grid = _grid(atlas, colour, stream=subject.stream, opened=place)
-    few = words.few(atlas.counted.read) if atlas.counted.read < FEW else ""
-    below = " ".join(filter(None, (few, card.besides(atlas, place, colour), rest(atlas, stream=subject.stream))))
-    yield Row(((grid, Note(below)), card.of(subject, place, colour)))
-    yield texts.of(place, colour)
+    first = grid.Grid(atlas, colour, stream, place)
+    told = (_few(atlas), card.besides(atlas, place, colour), rest(atlas, stream=stream), _left_out(subject))
+    below = Note(" ".join(filter(None, told)))
+    about = (Mark(grid.ID, card.site(atlas, place)),)
+    of_card = card.of(subject, place, colour)
+    other = None if second is None else beside.grid(first, second)
+    if second is None or other is None:
+        yield Sentence(card.opening(atlas, place, colour, among=first.inside), about=about)
+        without = () if second is None else (Note(beside.NO_NUMBER),)
+        yield Row(((grid.drawn(first), *without, below), of_card))
+    else:
+        yield Sentence(beside.opening(first, other), about=about)
+        titled = replace(first, title=beside.title(second, atlas, stream=stream))
+        yield grid.drawn(titled, other, choosing=1 + beside.same_model(atlas, second))
+        yield Row(((Note(beside.of_texts(atlas, second)), below), of_card))
+    yield texts.of(atlas, place, colour)
     yield replace(card_file.TAKE, answer=partial(card_file.answer, place=place, colour=colour))
-    yield replace(like.LIKE, answer=partial(like.answer, place=place))
+    yield replace(like.LIKE, answer=partial(like.answer, place=place, second=second))
 
 
-def _grid(atlas: Atlas, colour: Colour, *, stream: str, opened: int) -> Map:
-    """Lay out the heads of a stream: rows are layers, or their several attentions, and columns heads."""
-    own = atlas.heads[atlas.heads["stream"] == stream]
-    sites = list(dict.fromkeys(zip(own["layer"], own["call"], strict=True)))
-    values = np.full((len(sites), int(own["head"].max()) + 1), np.nan)
-    places = np.full(values.shape, -1)
-    rows = [sites.index(site) for site in zip(own["layer"], own["call"], strict=True)]
-    values[rows, own["head"]] = colour.values[own.index]
-    places[rows, own["head"]] = own.index
-    plain = sites == [(layer, 0) for layer in range(len(sites))]  # then a cell is named "layer 2, head 7"
-    return Map(
-        "atlas_grid",
-        "",
-        (
-            Panel(
-                values,
-                rows=range(len(sites)) if plain else [words.row(layer, call) for layer, call in sites],
-                columns=range(values.shape[1]),
-                named=(rows[list(own.index).index(opened)], int(own.loc[opened, "head"])),
-            ),
-        ),
-        words.LAYER,
-        words.HEAD,
-        words.grid_alt(colour.title),
-        quantity=colour.quantity,
-        numbered="neither",
-        top=colour.top,
-        code=colour.code,
-        name=f"{atlas.manifest.model}-atlas",
-        chooses=lambda row, column: card.site(atlas, places[row, column]) if places[row, column] >= 0 else {},
-    )
+def _left_out(subject: Subject) -> str:
+    """Name the layers of the model that have no row, because they mix tokens in another way; "" where all have."""
+    if subject.loaded is None or not has_mixers(subject.loaded.network):
+        return ""
+    count, shown = layer_counts(subject.loaded.config)[0], set(subject.atlas.heads["layer"])
+    layers = [layer for layer in range(count) if layer not in shown]
+    return words.without_rows(layers, of=count) if layers else mixer_words.SOFTMAX_ALONE
+
+
+def _few(atlas: Atlas) -> str:
+    """Say that an atlas has few texts, where it has; else ""."""
+    return words.few(atlas.counted.read) if atlas.counted.read < FEW else ""
 
 
 def rest(atlas: Atlas, *, stream: str) -> str:
@@ -155,7 +148,8 @@ SECTION = Section(
     answer,
     (
         Words("atlas_asked", words.FIND, _means, example=words.EXAMPLE),
-        Named("by", words.BY, colours.options, default=colours.first, resets=FOLLOW, width=420),
+        Named("by", words.BY, colours.options, default=colours.first, resets=FOLLOW, width=340),
+        beside.BESIDE,
     ),
     about="atlas",
     needs_model=True,

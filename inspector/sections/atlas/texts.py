@@ -14,6 +14,7 @@ from inspector.sections.section import Block, Link, Note, Quote, Section
 from inspector.wording import atlas_card as words
 
 if TYPE_CHECKING:
+    from inspector.atlas import Atlas
     from inspector.atlas.reading.head_examples import Span, StrongPair
     from inspector.atlas.texts import Text
     from inspector.sections.atlas.colour import Colour
@@ -22,19 +23,31 @@ if TYPE_CHECKING:
 LONGEST = 80  # characters of a text that are shown
 
 
-def of(place: int, colour: Colour) -> Section:
-    """Return a head's texts; where a relation is asked for, by which no text is ranked, first its pairs of tokens."""
-    kind = Option("examples", words.WHICH_TEXTS, lambda subject: words.KINDS, lambda subject: _first(colour))
-    return replace(ON_TEXTS, answer=partial(answer, place=place, measure=colour.with_examples), picks=(kind,))
+def of(atlas: Atlas, place: int, colour: Colour) -> Section:
+    """Return a head's texts; where a relation is asked for, those in which the head joins its two words most.
+
+    An atlas that was built before such texts were kept has none: then its pairs of tokens.
+    """
+    relation = colour.relation(place)
+    ranked = None if relation is None or atlas.examples(" ".join(relation), place).empty else relation
+    missing = set() if relation is None else {"usual"} if ranked else {"usual", "strongest"}
+    kinds = {id: name for id, name in words.KINDS.items() if id not in missing}
+    kind = Option("examples", words.WHICH_TEXTS, lambda subject: kinds)
+    made = partial(answer, place=place, measure=colour.with_examples, relation=ranked)
+    return replace(ON_TEXTS, answer=made, picks=(kind,))
 
 
-def _first(colour: Colour) -> str:
-    return "usual" if colour.relation is None else "pairs"
-
-
-def answer(subject: Subject, *, examples: str, place: int, measure: str) -> Iterator[Block]:
-    """Yield one kind of texts."""
+def answer(
+    subject: Subject, *, examples: str, place: int, measure: str, relation: tuple[str, str] | None
+) -> Iterator[Block]:
+    """Yield one kind of texts, the strongest by the relation where there is one, else by the measure."""
     atlas = subject.atlas
+    if examples == "strongest" and relation is not None:
+        yield Note(words.sorted_by_relation(*relation))
+        for example in head_examples.strongest(atlas, " ".join(relation), place):
+            told = words.value(example.value, measures.find("confidence"))
+            yield _quote(subject, place, example.text, f"**{told}**")
+        return
     if examples == "pairs":
         for pair in head_examples.pairs(atlas, place, head_examples.spans_in(subject.model)):
             yield _quote(subject, place, pair.text, _pair(pair), query=str(pair.query), key=str(pair.key))

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.atlas import library
+from inspector.sections.atlas.beside import BESIDE
 from inspector.views import sections
 from inspector.views.atlas import build_panel
 from inspector.views.shell import atlas_keys, link, problems, session
 from inspector.wording import atlas as words
-from inspector.wording import mixers as mixer_words
-from models.huggingface.mixers import has_mixers
 
 if TYPE_CHECKING:
     from inspector.sections.section import Need
@@ -25,6 +24,8 @@ def opened(need: Need | None) -> Subject:
     assert need is not None
     asked = link.text("atlas", pattern=atlas_keys.PATTERN)
     atlas_keys.take(asked)
+    if isinstance(beside := link.held(BESIDE.id), str):  # the link holds the key of a second atlas too
+        atlas_keys.take(beside.removeprefix(library.KEPT))
     keys = atlas_keys.held()
     subject = sections.of_model(replace(need, can=lambda loaded: bool(library.of(loaded, keys=keys).atlases)))
     shelf = library.of(subject.model, keys=keys)
@@ -51,11 +52,9 @@ def opened(need: Need | None) -> Subject:
         )
     if asked:
         st.caption(words.built_here(atlases[asked], by_key=keys is not None and library.is_key(asked)))
-    if has_mixers(subject.model.network):
-        st.caption(mixer_words.SOFTMAX_ALONE)
     if shelf.weights_of:
         st.caption(words.same_weights(subject.model.card.title, shelf.weights_of))
-    return replace(subject, opened=atlases[asked])
+    return replace(subject, opened=atlases[asked], keys=keys)
 
 
 subject = sections.show_page("atlas", opened, parameters=("atlas",))

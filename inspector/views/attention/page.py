@@ -159,6 +159,7 @@ def explorer() -> None:
         which = head_choice.choose(sites, row=row, number=number, kind=kind)
         options = view_options.choose(long=long)
         compare_with.choose(trace, rows, row=place, number=number)
+        over_a_corpus = st.container(width="content")  # filled last, for the first time a large model is hashed
     try:
         shown = options.arrange(trace, stream=stream)
     except ValueError as error:
@@ -259,6 +260,9 @@ def explorer() -> None:
             sentence.note(" ".join(filter(None, more)), said.also_terms(read))
         if alone:
             usual.draw(inspected, told, site=site, head=number)
+    if alone:
+        with over_a_corpus:
+            usual.lead(inspected, site=site, head=number)
     if view:  # last, for it is the largest message
         every_head.draw(trace, shown, sites=sites, scale=options.scale, view=view)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import floor
 
 from inspector.atlas import Atlas, manifest, measures
 from inspector.atlas.corpus import Budget
 from inspector.atlas.estimate import Estimate
+from inspector.atlas.reading.head_relations import BEST
 from inspector.atlas.reading.standing import Standing
 from inspector.wording.english.atlas_card import GIVES
 from inspector.wording.english.costs import seconds
@@ -23,7 +24,11 @@ BY = "A head …"
 LAYER, HEAD = "layer", "head"
 SITE = {"layer": "Layer", "call": "Which attention of the layer", "head": "Head"}
 QUANTITIES = {"share": "mean share", "nats": "mean, nats", "tokens": "mean, tokens"}
-SHARE_FOUND = "share found"
+SHARE_FOUND, POINTS = "share found", "points above the best offset"
+BEATS = "beats the best fixed offset on some relation"
+BEST_OFFSET, ABOVE = "best offset", "points above it"
+LOW, HIGH, PARTED = "95 % from", "to", "intervals part"
+ON, SIDE = "relation", "from the side of"
 ALL_HEADS, LAYERS, MOSTLY = "All heads in numbers", "Layers", "What a head mostly does"
 NO_HEAD_LEFT = "No head is left: take a filter away."
 FOR_PANDAS, ALL_SCORES = "the same for pandas and DuckDB", "every relation's scores"
@@ -71,9 +76,25 @@ def grid(*, heads: int, counts: Mapping[str, int]) -> str:
     return f"{none} half of its weight to one kind of token, on average."
 
 
+def without_rows(layers: Sequence[int], *, of: int) -> str:
+    """Say which layers of a model that mixes tokens in several ways have no row."""
+    runs: list[list[int]] = []
+    for layer in layers:
+        if runs and layer == runs[-1][-1] + 1:
+            runs[-1].append(layer)
+        else:
+            runs.append([layer])
+    names = [f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs]
+    which = f"layer {names[0]} has" if len(layers) == 1 else f"layers {listed(names)} have"
+    return (
+        f"Rows are layers with softmax attention. Of {of} layers, {which} no row, for what mixes tokens in another way "
+        "has weights that are no shares. Their maps are on the page Attention."
+    )
+
+
 def this_head(texts: int) -> str:
     """Name the way to the open head's card."""
-    return f"This head over {count_of(texts, 'text')}"
+    return f"Over {count_of(texts, 'text')}"
 
 
 def few(texts: int) -> str:
@@ -86,6 +107,11 @@ def grid_alt(title: str) -> str:
     return f"A cell for each head, rows are layers; its colour says how much a head {title}"
 
 
+def grids_alt(title: str) -> str:
+    """Tell what the grids of two atlases show."""
+    return f"Two grids on one scale of colours, a cell for each head, rows are layers: how much a head {title}"
+
+
 def row(layer: int, call: int) -> str:
     """Name a row of the grid."""
     return f"{layer} ({call + 1})" if call else f"{layer}"
@@ -95,7 +121,9 @@ FROM_GOVERNOR = ", from the governor's side"
 
 
 def by(key: str) -> str:
-    """Say what a number of an atlas stands for, to follow "a head"; key: of a measure, or "nsubj governor"."""
+    """Say what a number of an atlas stands for, to follow "a head"; key: of a measure, `BEST` or "nsubj governor"."""
+    if key == BEST:
+        return BEATS
     relation, _, direction = key.rpartition(" ")
     if not relation:
         return measures.find(key).says
@@ -109,7 +137,7 @@ def taken_for(key: str) -> str:
 
 def not_known(*, relations: bool) -> str:
     """Say what can be asked, where a reader's words mean nothing. relations: whether the atlas has some."""
-    of_relations = ' "governors of nsubj" or another relation,' if relations else ""
+    of_relations = ' "governors of nsubj" or another relation, "beats the best offset",' if relations else ""
     return (
         f"No number of this atlas is known by these words. Ask for{of_relations} "
         '"previous token", "3 tokens back", "[SEP]", "punctuation", "induction", a measure by its name or a head such '

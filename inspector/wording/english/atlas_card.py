@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import isnan, log10
 from typing import TYPE_CHECKING
 
 from inspector.atlas.measures import Measure
 from inspector.atlas.reading.distribution import MeasureDistribution
 from inspector.plots.atlas.units import written
-from inspector.text import token
+from inspector.text import signed, token
 from inspector.wording.english.phrases import count_of, percent
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ NO_EXAMPLE = "No text has this number for this head."
 WHICH_FIGURE = "Figure of the head"
 FIGURES = {"texts": "All texts", "offsets": "By offset", "relations": "Relations"}
 NO_TEXT = "No text has this number for this head: choose another one."
-LIKE_IT, EVERYWHERE = "Heads like it", "In the other models too"
+LIKE_IT = "Heads like it"
 TAKE = "Take the card away"
 PNG, SVG = "the card as a picture, 2560 by 1440 pixels", "the card as a picture, sharp at any size"
 HTML, PARQUET, CSV = "the card as one offline page", "every measure", "the same"
@@ -99,6 +98,7 @@ _LICENCES = {
     "CC-BY 2.0 FR": "https://creativecommons.org/licenses/by/2.0/fr/",
 }
 ASKED = "The relation that was asked for comes first."
+BEST_FIRST = "The relation on which the head is best in one half of the sentences comes first."
 LIKE = "Near in the means of all measures: 0 is the same, two heads drawn at random are 1.41 apart."
 LIKE_MEANS = (
     "Every measure's mean over the texts is standardised over all heads listed here, and the distance is the root of "
@@ -119,11 +119,11 @@ def opening(name: str, measure: Measure, value: float, *, most: tuple[str, float
     value: its mean over the texts, NaN where it has none. most: the head that does most of it and its mean, None where
     it is the open one; first: whether that one does more than any other.
     """
-    does = "has no text with this number" if isnan(value) else _does(measure, written(value, measure.unit))
+    told = "has no text with this number" if isnan(value) else does(measure, written(value, measure.unit))
     if most is None:
-        return f"{_capital(name)} {does} on average{', more than any other head' if first else ''}."
+        return f"{_capital(name)} {told} on average{', more than any other head' if first else ''}."
     other, largest = most
-    return f"{_capital(name)} {does}; {other} has most, {written(largest, measure.unit)}."
+    return f"{_capital(name)} {told}; {other} has most, {written(largest, measure.unit)}."
 
 
 def opening_relation(
@@ -140,7 +140,29 @@ def opening_relation(
     return f"{begins}; {most[0]} finds most, {percent(most[1])}."
 
 
-def _does(measure: Measure, value: str) -> str:
+def opening_best(
+    name: str, relation: str, direction: str, *, gain: float, clear: bool, most: tuple[str, float] | None
+) -> str:
+    """Say by how much the open head beats the best fixed offset on its best relation.
+
+    gain: in percentage points. clear: the intervals of both shares part. most: the head that beats it by most and by
+    how much, None where it is the open one.
+    """
+    side = "" if direction == "governor" else ", from the governor's side"
+    told = f"{points(gain)} at finding the governor of {relation}{side}"
+    if most is None and clear:
+        return f"{_capital(name)} beats the best fixed offset by most: {told}."
+    beats = "beats the best fixed offset by" if clear else "does not clearly beat the best fixed offset:"
+    other = "" if most is None else f"; {most[0]} is first, {points(most[1])}"
+    return f"{_capital(name)} {beats} {told}{other}."
+
+
+def points(gain: float) -> str:
+    """Write a difference of two shares, given in percentage points."""
+    return f"{signed(gain)} percentage points"
+
+
+def does(measure: Measure, value: str) -> str:
     """Say what a head does with a mean: "gives 98 % of its weight to the token before".
 
     Of what only some tokens have, such as an earlier copy, the mean is over these tokens.
@@ -204,12 +226,17 @@ def relation(name: str, direction: str, *, share: float, baseline: float, others
 
 def _found(name: str, direction: str) -> str:
     """Name what a head finds: "from subjects (nsubj), its strongest key is the governor"."""
-    plain = RELATIONS.get(name)
-    named = plain if plain == name else f"{plain} ({name})"
-    dependents = named if plain else f"words in the relation {name}"
+    dependents = _dependents(name)
     if direction == "governor":
         return f"from {dependents}, its strongest key is the governor"
     return f"what looks most at {dependents} is the governor"
+
+
+def _dependents(name: str) -> str:
+    """Name the dependents of a relation: "subjects (nsubj)"."""
+    plain = RELATIONS.get(name)
+    named = plain if plain == name else f"{plain} ({name})"
+    return named if plain else f"words in the relation {name}"
 
 
 def offsets_alt(name: str) -> str:
@@ -232,6 +259,14 @@ def sorted_by(measure: Measure) -> str:
     return f"{chart(measure)}, on each text."
 
 
+def sorted_by_relation(name: str, direction: str) -> str:
+    """Say what the number before each text is where texts are ranked by a relation."""
+    dependents, one = _dependents(name), "the mean on each text"
+    if direction == "governor":
+        return f"How much it gives from {dependents} to their governors, {one}."
+    return f"How much it gives from governors to {dependents}, {one}."
+
+
 def pair(*, weight: str, query: str | None, key: str | None, places: tuple[int, int]) -> str:
     """Write a pair of tokens with its weight. query, key: their characters, None where they are not known."""
     shown = (f"token {at}" if told is None else token(told) for told, at in zip((query, key), places, strict=True))
@@ -241,12 +276,6 @@ def pair(*, weight: str, query: str | None, key: str | None, places: tuple[int, 
 def like(name: str, *, distance: float, model: str = "") -> str:
     """Name a head that is like the open head. model: the model of that head, where it is another one."""
     return f"{f'{model}: ' if model else ''}{name} ({distance:.2f})"
-
-
-def other_corpora(corpora: Mapping[str, str]) -> str:
-    """Say over which corpora models were measured. corpora: by model."""
-    listed = "; ".join(f"{model} on {corpus}" for model, corpus in corpora.items())
-    return f"Models were measured on corpora of their own: {listed}. A part of their distance may be the texts'."
 
 
 def chart(measure: Measure) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,17 @@ class Sentence:
 
 @dataclass
 class Plain:
-    """Counts of each (relation, direction, half): how often it is there, and found by a head or an offset."""
+    """Counts of each (relation, direction, half): how often it is there, and found by a head or an offset.
+
+    given: of each (relation, direction, text, head) the weights between the two words, of every occurrence.
+    """
 
     totals: Counter[tuple[str, str, str]]
     hits: Counter[tuple[str, str, str, int]]
     offset_hits: Counter[tuple[str, str, str, int]]
+    given: defaultdict[tuple[str, str, int, int], list[float]] = field(
+        default_factory=lambda: defaultdict(list), compare=False
+    )
 
 
 def count(sentences: Iterable[Sentence], *, causal: bool) -> Plain:
@@ -87,6 +93,7 @@ def _count(sentence: Sentence, plain: Plain, *, causal: bool) -> None:
             plain.totals[name] += 1
             for head, weights in enumerate(between):
                 line = weights[dependent] if direction == "governor" else weights[:, dependent]
+                plain.given[relation, direction, sentence.id, head].append(float(line[governor]))
                 candidates = [
                     other
                     for other in range(len(units))

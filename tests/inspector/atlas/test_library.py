@@ -121,6 +121,8 @@ def test_a_shipped_atlas_is_small_whole_and_of_its_model(shipped: Callable[[str]
     assert found.mixed == ()
     needed = {*found._examples["text"], *found._pairs["text"], *found.sample("entropy", 0)["text"]}
     assert needed <= found.texts.keys()
+    if found.scores is not None:
+        assert {*(found.scores["relation"] + " " + found.scores["direction"])} <= {*found._examples["measure"]}
 
 
 def test_numbers_of_a_shipped_atlas_are_measured_again(shipped: Callable[[str], models.LoadedModel]) -> None:

@@ -171,6 +171,38 @@ def _table(frame: pd.DataFrame, schema: pa.Schema) -> pa.Table:
     return pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
 
 
+def test_examples_of_relations_are_chosen_as_those_of_measures_in_any_order() -> None:
+    chance = np.random.default_rng(0)
+    names = ["obj governor", "previous", "det dependent", "acl governor", "cls"]
+    tables = [
+        pd.DataFrame(
+            {
+                "measure": chance.choice(names, 40),
+                "head": chance.integers(0, 3, 40).astype(np.int32),
+                "text": np.arange(40) + 40 * block,
+                "value": chance.random(40).astype(np.float32),
+            }
+        )
+        for block in range(20)
+    ]
+    order = ["previous", "cls", "acl governor", "det dependent", "obj governor"]
+    every = pd.concat(tables).assign(place=lambda rows: rows["measure"].map(order.index))
+    expected = every.sort_values(["place", "head", "value"], ascending=[True, True, False])
+    expected = expected.groupby(["place", "head"]).head(6)
+    for places in (range(20), chance.permutation(20)):
+        found = Strongest(EXAMPLE, heads=3)
+        for at in places:
+            found.add(_table(tables[at], EXAMPLE))
+        assert found.table().to_pandas()["text"].tolist() == expected["text"].tolist()
+
+
+@pytest.mark.parametrize("name", ["unheard", "", None])
+def test_examples_of_an_unknown_measure_are_refused(name: str | None) -> None:
+    frame = pd.DataFrame({"measure": [name], "head": [0], "text": [0], "value": [0.5]})
+    with pytest.raises(ValueError, match="of other measures than this Headlight's"):
+        Strongest(EXAMPLE, heads=3).add(_table(frame, EXAMPLE))
+
+
 def test_examples_of_other_heads_are_refused() -> None:
     frame = pd.DataFrame({"head": [3], "text": [0], "query": [0], "key": [1], "weight": [0.5]})
     with pytest.raises(ValueError, match="of other heads than the 3 of this model"):

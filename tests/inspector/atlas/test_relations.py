@@ -19,9 +19,11 @@ import models
 from inspector import atlas
 from inspector.atlas import conllu
 from inspector.atlas.relations import OFFSETS, PlacedWords, RelationCounter, RelationCounts, place
+from inspector.atlas.statistics import EXAMPLES
 from inspector.atlas.texts import Text, Tree
 from models import LoadedModel, fetch
 from models.tokenizers import Encoding, encode
+from tests.closeness import assert_close
 from tests.inspector.atlas.plain_relations import Plain, Sentence, as_plain, count
 
 
@@ -93,6 +95,13 @@ def both_counts(
     network: torch.nn.Module, texts: list[tuple[Encoding, Tree]], *, causal: bool
 ) -> tuple[RelationCounts, Plain]:
     """Counts of the sentences in batches of equal length, and by the plain script one by one."""
+    counter, plain = both(network, texts, causal=causal)
+    return counter.counts(), plain
+
+
+def both(
+    network: torch.nn.Module, texts: list[tuple[Encoding, Tree]], *, causal: bool
+) -> tuple[RelationCounter, Plain]:
     maps = [eager_maps(network, encoding) for encoding, _ in texts]
     heads = sum(layer.shape[1] for layer in maps[0])
     counter = RelationCounter(heads)
@@ -113,7 +122,26 @@ def both_counts(
         ),
         causal=causal,
     )
-    return counter.counts(), plain
+    return counter, plain
+
+
+@pytest.mark.parametrize("causal_network", [None, llama])
+def test_the_sentences_of_a_relation_are_those_that_join_its_words_most(bert, tokenizer, causal_network) -> None:
+    network = bert if causal_network is None else causal_network()
+    texts = [(encode(tokenizer, text.text, max_tokens=40), text.tree) for text in SENTENCES]
+    counter, plain = both(network, texts, causal=causal_network is not None)
+    table = counter.examples().to_pandas()
+    expected: dict[tuple[str, int], list[tuple[float, int]]] = {}
+    for (relation, direction, id, head), weights in plain.given.items():
+        expected.setdefault((f"{relation} {direction}", head), []).append((sum(weights) / len(weights), id))
+    assert any(len(weights) > 1 for weights in plain.given.values()), "some sentence has a relation twice"
+    found = dict(iter(table.groupby(["measure", "head"])))
+    assert found.keys() == expected.keys()
+    for key, of_texts in expected.items():
+        best = sorted(of_texts, key=lambda given: (-given[0], given[1]))[:EXAMPLES]
+        assert_close(found[key]["value"].tolist(), [value for value, _ in best], relative=1e-5)
+        means = {id: value for value, id in of_texts}
+        assert_close(found[key]["value"].tolist(), [means[id] for id in found[key]["text"]], relative=1e-5)
 
 
 @pytest.mark.parametrize("causal_network", [None, gpt2, llama])

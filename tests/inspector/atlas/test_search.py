@@ -6,10 +6,11 @@ import pytest
 
 from inspector.atlas.measures import NAMES
 from inspector.atlas.reading import search
+from inspector.atlas.reading.head_relations import BEST
 
 RELATIONS = ("nsubj", "nsubj:pass", "obj", "det", "amod", "case", "nmod:poss", "aux:pass", "compound:prt", "conj", "cc")
 RELATIONS += ("obl:agent",)
-KEYS = [*NAMES, *(f"{relation} {way}" for relation in RELATIONS for way in ("governor", "dependent"))]
+KEYS = [*NAMES, BEST, *(f"{relation} {way}" for relation in RELATIONS for way in ("governor", "dependent"))]
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,8 @@ KEYS = [*NAMES, *(f"{relation} {way}" for relation in RELATIONS for way in ("gov
         ("attention sink", "first"),
         ("induction heads", "induction"),
         ("direct objects", "obj governor"),
+        ("beats the best offset", "best_offset"),
+        ("syntax", "best_offset"),
         ("articles", "det governor"),
         ("subjects", "nsubj governor"),
         ("passive agents", "obl:agent governor"),

@@ -39,7 +39,7 @@ BESIDE = {
     "Batch": ("batch_layer", "batch_head"),
     "Time": ("piece_layer", "piece_head", "shown"),
     "Training": ("replay_stream", "replay_measure", "sentence"),
-    "Atlas": ("atlas", "atlas_everywhere", "examples", "figure"),
+    "Atlas": ("atlas", "examples", "figure"),
 }
 """The parameters of a page of sections that are not those of its sections, or of parts that an answer makes."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import inspector
@@ -16,11 +17,12 @@ import models
 from inspector import atlas
 from inspector.atlas import library, measures
 from inspector.atlas.measures import NAMES
+from inspector.atlas.reading import head_relations
 from inspector.atlas.reading.distribution import distribution
 from inspector.plots.atlas import units
 from inspector.sections import registry
 from inspector.sections.atlas import card, colour, heads
-from inspector.sections.section import Block, Choices, Figure, Files, Map, Note, Quote, Section, Sentence, flat
+from inspector.sections.section import Block, Choices, Figure, Files, Map, Note, Quote, Section, Sentence, Table, flat
 from inspector.sections.subject import Subject
 from inspector.wording.english import atlas_card as words
 from inspector.wording.english import phrases
@@ -57,7 +59,7 @@ def told(section: Section, subject: Subject, **chosen: Any) -> list[Block]:
     return listed
 
 
-@pytest.mark.parametrize("by", ["previous", "offset_-3", "nsubj governor", "obj dependent"])
+@pytest.mark.parametrize("by", ["previous", "offset_-3", "nsubj governor", "obj dependent", "best_offset"])
 @pytest.mark.parametrize("figure", ["texts", "offsets", "relations"])
 def test_the_lines_of_every_figure_give_its_table(subject: Subject, by: str, figure: str) -> None:
     listed = told(heads.SECTION, subject, by=by, figure=figure)
@@ -109,7 +111,10 @@ def test_the_sentence_tells_what_is_asked_for(subject: Subject) -> None:
             (grid,) = [block for block in listed if isinstance(block, Map)]
             assert grid.panels[0].named is not None
             value = float(grid.panels[0].values[grid.panels[0].named])
-            relation = colour.of(subject.atlas, by).relation
+            if by == "best_offset":
+                assert any(number in f"{value:.3g}" for number in numbers)
+                continue
+            relation = tuple(by.split()) if " " in by else None
             if relation is None:
                 assert any(
                     number in units.written(value, measures.find(by).unit).replace("under ", "") for number in numbers
@@ -189,12 +194,13 @@ def test_texts_lead_to_the_heads_map_and_pairs_to_the_pair(subject: Subject) -> 
 
 
 def test_heads_like_it_open_where_they_are_this_models(subject: Subject) -> None:
-    for everywhere in (False, True):
-        listed = told(heads.SECTION, subject, atlas_everywhere=everywhere, by="punctuation", figure="texts")
+    for beside in ("nothing", "mini-gpt"):
+        listed = told(heads.SECTION, subject, atlas_beside=beside, by="previous", figure="texts", layer=0, head=2)
         (found,) = [block for block in listed if isinstance(block, Choices)]
         assert len(found.choices) == 6
-        assert all(choice.chosen for choice in found.choices) is not everywhere
-        assert any("corpora of their own" in block.text for block in listed if isinstance(block, Note)) is everywhere
+        others = [choice.label for choice in found.choices if not choice.chosen]
+        assert bool(others) is (beside == "mini-gpt")
+        assert all(label.startswith("mini&#45;GPT: Layer") for label in others)
 
 
 def test_a_filter_leaves_heads_out_and_says_where_none_is_left(subject: Subject) -> None:
@@ -212,6 +218,46 @@ def test_a_filter_leaves_heads_out_and_says_where_none_is_left(subject: Subject)
     }
     assert "No head is left: take a filter away." in per_layer.values()
     assert sum(int(told.split()[0]) for told in per_layer.values() if told[0].isdigit()) == 24
+
+
+def numbers(listed: list[Block]) -> pd.DataFrame:
+    """The table of all heads."""
+    (table,) = [block for block in listed if isinstance(block, Table)]
+    return table.frame
+
+
+def test_heads_of_a_relation_are_sorted_by_how_far_they_beat_the_best_offset(subject: Subject) -> None:
+    table = numbers(told(heads.SECTION, subject, by="obj governor"))
+    own = subject.atlas.scores.query("relation == 'obj' and direction == 'governor'")
+    above = 100 * (own["share"] - own["baseline_share"])
+    assert table["points above it"].tolist() == pytest.approx(sorted(above, reverse=True))
+    assert (table["best offset"] == own["baseline_share"].iloc[0]).all(), "heads of one relation have one best offset"
+    assert table["intervals part"].sum() == (own["low"] > own["baseline_high"]).sum() > 1
+    assert "points above it" not in numbers(told(heads.SECTION, subject, by="previous"))
+
+
+def test_heads_are_sorted_by_how_far_they_beat_the_best_offset_on_their_best_relation(subject: Subject) -> None:
+    listed = told(heads.SECTION, subject, by="best_offset")
+    table, first = numbers(listed), listed[0]
+    assert table[colour.words.BEATS].is_monotonic_decreasing
+    top = table.iloc[0]
+    assert (top["layer"], top["head"], top["relation"], top["from the side of"]) == (2, 0, "obj", "governor")
+    gain = top["share found"] - top["best offset"]
+    assert top[colour.words.BEATS] == pytest.approx(100 * gain)
+    assert isinstance(first, Sentence)
+    assert f"by most: {100 * gain:.3g} percentage points at finding the governor of obj" in first.text
+    (figure,) = [block for block in listed if isinstance(block, Figure)]
+    assert figure.id == "atlas_relations", "the card opens on relations"
+    assert tuple(figure.table.iloc[0][["relation", "direction"]]) == ("obj", "governor")
+
+
+def test_a_head_that_does_not_clearly_beat_the_offset_is_said_not_to(subject: Subject) -> None:
+    best = head_relations.best_of_each(subject.atlas)
+    for place in (int(best["gain"].idxmin()), int(best.index[~best["clear"] & (best["gain"] > 0)][0])):
+        first = told(heads.SECTION, subject, by="best_offset", **card.site(subject.atlas, place))[0]
+        assert isinstance(first, Sentence)
+        assert "does not clearly beat the best fixed offset" in first.text
+        assert "layer 2, head 0 is first" in first.text
 
 
 def test_files_are_made_when_they_are_asked_for(subject: Subject) -> None:
@@ -242,6 +288,35 @@ def test_an_atlas_of_the_readers_own_is_told_with_lines_that_open_it(
         listed = told(heads.SECTION, opened, by=by)
         assert any(f"Over {treebank.counted.read} texts" in getattr(block, "text", "") for block in listed)
         assert list(code_faults(listed, models.load)) == []
+
+
+def test_texts_are_ranked_by_the_relation_that_is_asked_for(subject: Subject, treebank: atlas.Atlas) -> None:
+    place = treebank.place(layer=2, head=0, stream="encoder")
+    opened = replace(subject, opened=treebank)
+    listed = told(heads.SECTION, opened, by="det:'x governor", layer=2, head=0)
+    quotes = [block for block in listed if isinstance(block, Quote)]
+    found = treebank.examples("det:'x governor", place)
+    assert [quote.link.given["text"] for quote in quotes if quote.link] == [
+        treebank.texts[id].text for id in found["text"]
+    ]
+    assert [quote.said for quote in quotes] == [f"**{units.written(value, 'share')}**" for value in found["value"]]
+    notes = [block.text for block in listed if isinstance(block, Note)]
+    assert "How much it gives from words in the relation det:'x to their governors, the mean on each text." in notes
+    counts = treebank.relations
+    assert counts is not None
+    rare = {name for name, total in zip(counts.relations, counts.totals.min(axis=(1, 2)), strict=True) if total < 25}
+    assert rare
+    assert all(treebank.examples(f"{name} governor", place).empty for name in rare), "they have no score"
+
+
+def test_an_atlas_without_texts_of_relations_shows_pairs(subject: Subject, treebank: atlas.Atlas) -> None:
+    old = replace(treebank)
+    of_measures = treebank._examples[~treebank._examples["measure"].str.contains(" ")]
+    vars(old)["_examples"] = of_measures  # as it was built before they were kept
+    listed = told(heads.SECTION, replace(subject, opened=old), by="det:'x governor", layer=2, head=0)
+    quotes = [block for block in listed if isinstance(block, Quote)]
+    assert quotes
+    assert all("query" in quote.link.given for quote in quotes if quote.link)
 
 
 def test_a_model_without_an_atlas_says_how_to_build_one(minilm: models.LoadedModel) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -21,7 +22,8 @@ from inspector.atlas.estimate import Estimate
 from inspector.atlas.measures import NAMES
 from inspector.views.atlas import build_panel
 from inspector.views.server import queue
-from tests.inspector.views.page import HOSTILE, opened, pressed, said
+from inspector.wording.english.phrases import percent
+from tests.inspector.views.page import HOSTILE, opened, pressed, said, turned
 
 PAGE = "Atlas"
 
@@ -87,6 +89,7 @@ def test_every_figure_and_kind_of_texts(figure: str, examples: str) -> None:
         {"atlas": "7"},
         {"stream": HOSTILE},
         {"figure": "none", "examples": "9" * 30},
+        {"by": "best_offset", "atlas_beside": HOSTILE},
     ],
 )
 def test_a_hostile_link_opens_the_page(link: dict[str, str]) -> None:
@@ -127,9 +130,68 @@ def test_every_part_of_the_page_opens(by: str) -> None:
     assert "Heads like it" in said(app)
 
 
-def test_heads_of_other_models_have_their_models_names() -> None:
-    app = opened(PAGE, atlas_everywhere="true")
-    assert "mini-BERT for Chinese on UD Chinese" in said(app)
+def test_a_second_atlas_stands_beside_the_first_and_in_the_link() -> None:
+    scores = (atlas.open(library.SHIPPED / model).scores for model in ("minilm", "mini-bert-zh"))
+    best = [of_each.query("relation == 'det' and direction == 'governor'")["share"].max() for of_each in scores]
+    app = opened(PAGE, by="det governor")
+    app.selectbox(key="atlas_beside").set_value("mini-bert-zh").run()
+    assert app.query_params["atlas_beside"] == "mini-bert-zh"
+    for page in (app, opened(PAGE, by="det governor", atlas_beside="mini-bert-zh")):
+        opening = page.header[0].value
+        assert all(f"{percent(share)}" in opening for share in best), opening
+        assert "more often than any of mini-BERT for Chinese's" in opening
+        assert "The texts differ" in said(page)
+        assert "Over 1,000 texts" in said(page)
+        assert "Cannot be shown" not in said(page)
+    app.selectbox(key="atlas_beside").set_value("nothing").run()
+    assert "The texts differ" not in said(app)
+
+
+@pytest.mark.parametrize("asked", [HOSTILE, "minilm", "kept/", "kept/../up", "9" * 2_000, f"kept/key-{'a' * 22}"])
+def test_a_link_to_no_second_atlas_is_refused_in_a_sentence(asked: str) -> None:
+    app = opened(PAGE, atlas_beside=asked)
+    assert "The link asks for atlas_beside" in said(app)
+    assert "atlas_beside" not in app.query_params
+    assert "The texts differ" not in said(app)
+    assert "Over 4,078 texts" in said(app)
+
+
+def test_a_second_atlas_of_which_the_number_is_not_known_is_said_to_have_none() -> None:
+    app = opened(PAGE, by="sep", atlas_beside="mini-gpt")
+    assert "The atlas beside it has no such number" in said(app)
+    assert app.header[0].value.startswith("Layer ")
+
+
+def test_the_readers_atlas_stands_beside_the_shipped_one_until_it_is_removed(kept: Path) -> None:
+    built(opened(PAGE, state={"atlas_build_panel": True}))
+    app = opened(PAGE, by="previous", atlas_beside="kept/my texts", state={"atlas_build_panel": True})
+    assert "over the other texts: " in app.header[0].value
+    assert "my texts (3 texts)" in said(app)
+    pressed(app, "remove my texts")
+    assert "over the other texts" not in app.header[0].value
+    assert "Cannot be shown" not in said(app)
+
+
+def test_among_strangers_a_second_atlas_is_seen_by_its_link_alone(kept: Path, shared: None) -> None:
+    built(opened(PAGE, state={"atlas_build_panel": True}), "The pin is 4711.\nNobody knows it.")
+    (folder,) = kept.iterdir()
+    stranger = opened(PAGE)
+    assert not any(folder.name in option for option in stranger.selectbox(key="atlas_beside").options)
+    assert "The texts differ" not in said(stranger)
+    friend = opened(PAGE, atlas_beside=f"kept/{folder.name}")
+    assert "The texts differ" in said(friend)
+    assert "The link asks" not in said(friend)
+
+
+def test_heads_are_found_that_beat_the_best_offset() -> None:
+    app = opened(PAGE, state={"atlas_table": True})
+    app.text_input(key="atlas_asked").set_value("beats the best offset").run()
+    assert app.query_params["by"] == "best_offset"
+    assert app.header[0].value.startswith("Layer 2, head 0 beats the best fixed offset by most: ")
+    assert app.button_group(key="figure").value == "relations"
+    assert "The relation on which the head is best in one half of the sentences comes first." in said(app)
+    (table,) = [frame.value for frame in app.dataframe]
+    assert table.iloc[0]["relation"] == "obj"
 
 
 @pytest.mark.parametrize("direction", ["governor", "dependent"])
@@ -147,7 +209,8 @@ def test_the_card_turns_with_what_is_asked() -> None:
     assert figures.value == "texts"
     app.text_input(key="atlas_asked").set_value("governors of nsubj").run()
     assert "from subjects (nsubj), its strongest key is the governor in 59 % of cases" in app.header[0].value
-    assert app.button_group(key="examples").value == "pairs"
+    assert app.button_group(key="examples").value == "strongest"
+    assert "How much it gives from subjects (nsubj) to their governors, the mean on each text." in said(app)
     assert app.button_group(key="figure").value == "relations"
     app.selectbox(key="by").set_value("sep").run()
     assert app.button_group(key="figure").value == "texts"
@@ -368,3 +431,20 @@ def test_attention_says_how_usual_the_head_is_and_nothing_without_an_atlas(monke
     assert " texts" not in said(opened())  # which is as it is on others
     monkeypatch.setattr(library, "SHIPPED", Path("/nowhere"))
     assert " texts" not in said(opened(**unusual))
+
+
+def cards(app: AppTest) -> list[dict[str, str]]:
+    """What the ways from Attention to a head's card say."""
+    return [dict(parse_qsl(way.proto.query_string)) for way in app.get("page_link") if way.proto.page == "atlas"]
+
+
+def test_attention_leads_to_the_atlas_that_lies_open_and_to_the_head_that_was_open_there(kept: Path) -> None:
+    built(opened(PAGE, state={"atlas_build_panel": True}))
+    head = {"layer": "3", "call": "0", "head": "8"}
+    assert cards(opened(**head)) == [{"stream": "encoder", **head}], "the shipped atlas is the model's first"
+    app = turned(opened(PAGE, atlas="my texts", **head), "Attention")
+    (given,) = cards(app)
+    assert given["atlas"] == "my texts"
+    over = opened(PAGE, **given)
+    assert "Over 3 texts" in said(over)
+    assert over.header[0].value.startswith("Layer 3, head 8")
