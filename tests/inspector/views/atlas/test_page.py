@@ -434,7 +434,7 @@ def test_attention_says_how_usual_the_head_is_and_nothing_without_an_atlas(monke
 
 
 def cards(app: AppTest) -> list[dict[str, str]]:
-    """What the ways from Attention to a head's card say."""
+    """List what the ways from Attention to a head's card say."""
     return [dict(parse_qsl(way.proto.query_string)) for way in app.get("page_link") if way.proto.page == "atlas"]
 
 
