@@ -29,7 +29,7 @@ FLAGS = [
     "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets",
 ]
 NO_CHROMIUM = "there is no chromium on the PATH; on Debian: apt-get install chromium"
-SLOW = 40_000  # ms: the first view loads torch, perhaps on a busy machine; a test that passes waits no longer for it
+SLOW = 120_000  # ms: the first view loads torch, perhaps on a busy machine; a test that passes waits no longer for it
 expect.set_options(timeout=SLOW)
 # Path of a page -> what its picture is made of.
 PAGES = {

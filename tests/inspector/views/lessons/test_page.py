@@ -233,6 +233,15 @@ def test_what_the_browser_keeps_is_there_again_under_a_key_of_the_lesson() -> No
     assert app.text_input[1].value == ""
 
 
+def test_a_kept_file_is_in_its_field_once_the_browser_has_told() -> None:
+    app = at(LESSON, 4)
+    assert app.text_area[0].value == ""
+    for key, told in component(LESSON, stored(LESSON, {4: "def softmax(scores): ..."})).items():
+        app.session_state[key] = told
+    app.run()
+    assert app.text_area[0].value == "def softmax(scores): ..."
+
+
 def test_a_name_is_kept_and_stands_in_the_file() -> None:
     app = at(LESSON, 1)
     app.text_input[0].set_value(HOSTILE).run()
