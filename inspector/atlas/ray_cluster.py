@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
+from inspector.atlas.processes import ENVIRONMENT
 from inspector.atlas.running import LostUnit
 
 P = ParamSpec("P")
@@ -66,8 +67,8 @@ class RayExecutor(Executor):
         if not ray.is_initialized():
             raise ValueError("this process has joined no Ray cluster: call inspector.atlas.ray_cluster.connect first")
         # One thread, set before the worker imports torch: the bytes of an atlas depend on it.
-        threads = {"env_vars": {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}}
-        self._options = {"num_cpus": cpus, "num_gpus": gpus, "max_retries": 0, "runtime_env": threads}
+        environment = {"env_vars": ENVIRONMENT}
+        self._options = {"num_cpus": cpus, "num_gpus": gpus, "max_retries": 0, "runtime_env": environment}
         self._needs = {"CPU": cpus, "GPU": gpus}
         self._size, self._size_at = 0, -_ASKED
         self._remote = ray.remote(_call)
