@@ -40,7 +40,7 @@ from tests.inspector.atlas.poison import OnACluster
 ray = _ray()  # as `connect` does, it turns the usage statistics off before Ray is there
 from ray.cluster_utils import Cluster
 
-corpus, trees, out, model, size = sys.argv[1:]
+corpus, trees, out, model, size, seen = sys.argv[1:]
 place = {"num_cpus": 2, "node_ip_address": "127.0.0.1"}
 cluster = Cluster(initialize_head=True, head_node_args={**place, "include_dashboard": False})
 other = cluster.add_node(**place)
@@ -74,7 +74,8 @@ with connect(cluster.address), RayExecutor() as executor:
     assert made is not None
     assert {one["NodeManagerAddress"] for one in ray.nodes()} == {"127.0.0.1"}
     time.sleep(1.1)
-    print(json.dumps({"sizes": sorted({*sizes, executor.slots()}), "alive": executor.slots()}))
+    report = {"sizes": sorted({*sizes, executor.slots()}), "alive": executor.slots()}
+    Path(seen).write_text(json.dumps(report), encoding="utf-8")
     from ray._common.usage import usage_lib
     assert not usage_lib.usage_stats_enabled()
     try:
@@ -94,6 +95,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_four_nodes_of_which_two_come_late_one_is_killed_and_a_text_kills_its_workers(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="Ray is not installed: pip install -r requirements-cluster.txt")
     corpus, out, home = tmp_path / "corpus.txt", tmp_path / "atlas", tmp_path / "home"
+    seen = tmp_path / "seen.json"  # a file, for Ray writes its nodes' complaints to this process's output at any time
     texts = sentences.sentences(60)
     texts[POISONED] = f"She drank {poison.DEADLY} and slept."
     corpus.write_text("\n".join(texts), encoding="utf-8")
@@ -107,7 +109,7 @@ def test_four_nodes_of_which_two_come_late_one_is_killed_and_a_text_kills_its_wo
         "RAY_worker_register_timeout_seconds": str(PATIENCE),
         "RAY_worker_niceness": "0",  # Ray makes its workers the last to run on a machine that does other things too
     }
-    arguments = [str(corpus), str(TREES), str(out), MODEL, str(BLOCK)]
+    arguments = [str(corpus), str(TREES), str(out), MODEL, str(BLOCK), str(seen)]
     with TemporaryDirectory(prefix="ray") as sockets:  # a short path: a socket's has at most 107 characters
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", _CLUSTER, *arguments],
@@ -118,9 +120,9 @@ def test_four_nodes_of_which_two_come_late_one_is_killed_and_a_text_kills_its_wo
             timeout=PATIENCE,
         )
     assert done.returncode == 0, done.stderr[-2000:]
-    said = json.loads(done.stdout.splitlines()[-1])
-    assert said["alive"] == 6
-    assert {4, 8} <= set(said["sizes"])
+    report = json.loads(seen.read_text(encoding="utf-8"))
+    assert report["alive"] == 6
+    assert {4, 8} <= set(report["sizes"])
     assert Path(f"{out}.without-memory").exists(), "a worker was out of memory"
     assert atlas.open(out).aside == {POISONED: (reason := "its task was lost on the cluster (WorkerCrashedError)")}
     assert files(out) == undisturbed(corpus, tmp_path / "undisturbed", reason)
