@@ -1,5 +1,5 @@
 # make app   opens the page
-# make check lint, types and the tests that are quick: all but pages, browser, training, families, strangers' files, heavy
+# make check lint, types and the tests that are quick: all but pages, browser, training, families, questions, strangers' files, heavy
 # make test  lint, types and the tests, of the costly ones a part in turn: what CI runs. HEADLIGHT_ROUND=all: all of them
 # make setup the environment and the weights alone
 # make constraints  resolves constraints.txt anew
@@ -24,7 +24,7 @@ app: setup
 setup: .venv/.app weights
 
 check: lint
-	$(PYTEST) -m "not browser and not page and not training and not families and not hostile and not heavy"
+	$(PYTEST) -m "not browser and not page and not training and not families and not questions and not hostile and not heavy"
 
 test: lint
 	HEADLIGHT_ROUND=$(HEADLIGHT_ROUND) $(PYTEST) --durations=10

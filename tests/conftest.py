@@ -43,11 +43,14 @@ TIERS = {
         *("inspector/probe/test_families.py", "inspector/probe/test_spread.py"),
         *("inspector/costs/counted/test_families.py", "inspector/writers/test_families.py"),
     ),
+    "questions": ("inspector/questions/themes",),
     "hostile": ("models/untrusted/test_hostile.py", "inspector/trace/test_hostile_traces.py"),
 }
 """The folders and files of each marker; `make check` leaves them all out."""
 COSTLY = ("browser", "page", "training", "hostile", "heavy")
-"""The markers of tests of which a round of `make test` runs a third."""
+"""The markers of tests of which a round of `make test` runs a seventh."""
+ROUNDS = 7
+"""Rounds in which each costly test runs once: prime to the parts of the lists (2, 4, 5, 6), so that each meets each."""
 LONGEST = ("inspector/probe/test_families.py", "browser", "models/untrusted/test_hostile.py", "inspector/views")
 """The folders and files that begin first, so that no worker is left alone with a long file at the end."""
 
@@ -115,7 +118,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for tier in tiers(item.path):
             item.add_marker(tier)
     items.sort(key=lambda item: turn(item.path))
-    later = {item for item in items if is_costly(item) and not is_due(item.nodeid, of=3)}
+    later = {item for item in items if is_costly(item) and not is_due(item.nodeid, of=ROUNDS)}
     config.hook.pytest_deselected(items=list(later))
     items[:] = [item for item in items if item not in later]
 

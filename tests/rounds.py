@@ -1,6 +1,6 @@
 """Parts of what takes long, of which a run of all tests takes one in turn: HEADLIGHT_ROUND, a number, or "all".
 
-`make test` sets it: a run takes a third of the costly tests (`COSTLY` in conftest.py) and part of the longest lists.
+`make test` sets it: a run takes a seventh of the costly tests (`COSTLY` in conftest.py) and part of the longest lists.
 Where it is not set, as in a run of one file, every test runs, on whole lists.
 """
 

@@ -368,7 +368,7 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
                 st.markdown(block.said, width="content")
                 st.text(block.text, width="stretch")  # no Markdown: it would make a link of an address in it
                 if block.link is not None:
-                    _lead(block.link)
+                    link.to(block.link.page, block.link.given, label=block.link.label)
         case Choices():
             with st.container(horizontal=True):
                 for choice in block.choices:
@@ -402,18 +402,6 @@ def _draw(block: Block, subject: Subject, around: Around) -> None:
             _heading(block.title)
             inside = replace(around, top=None) if block.title else around
             around.below.update(_show(block, subject, inside))
-
-
-def _lead(to: Link) -> None:
-    """Draw a link that leads: the other page follows it, and nothing that it held before."""
-    link.lead(to.page, to.given)
-    st.page_link(
-        pages.FILES[to.page],
-        label=to.label,
-        icon=":material/open_in_new:",
-        query_params=link.of_sidebar() | dict(to.given),
-        width="content",
-    )
 
 
 def _heading(heading: str) -> None:

@@ -104,6 +104,7 @@ SWITCHES: tuple[dict[str, Any], ...] = (
 )
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("shape", ["decoder", "encoder-decoder"])
 @pytest.mark.parametrize("switches", SWITCHES, ids=str)
 def test_every_switch_of_the_own_transformer(shape: str, switches: dict[str, Any]) -> None:

@@ -65,6 +65,7 @@ def test_the_catalogue_loads(minilm: LoadedModel, minilm_own: LoadedModel) -> No
         assert not any(parameter.requires_grad for parameter in loaded.network.parameters())
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("id", [card.id for card in models.catalogue() if is_installed(card.id)])
 def test_a_tokenizer_alone_is_the_models(id: str) -> None:
     alone, loaded = models.load_tokenizer(id), models.load(id).tokenizer

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.trace import AttentionSite
-from inspector.views.shell import link, open_site, overview, pages, site_words
+from inspector.views.shell import link, open_site, overview, site_words
 from inspector.wording import attention as words
 
 if TYPE_CHECKING:
@@ -84,5 +84,4 @@ def _link(
         given |= {f"{side}_head": str(head)} if other_kind or head != first_head else {}
         given |= {f"{side}_call": str(site.call)} if site.call else {}
         given |= {f"{side}_stream": site.stream} if site.stream != "encoder" else {}
-    link.lead(PAGE, given)
-    st.page_link(pages.FILES[PAGE], label=label, query_params=link.of_sidebar() | given)
+    link.to(PAGE, given, label=label, icon=None)

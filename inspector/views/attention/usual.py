@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.heads import END_TOKENS, START_TOKENS
-from inspector.views.shell import link, pages
+from inspector.views.shell import link
 from inspector.wording import atlas as said
 
 if TYPE_CHECKING:
@@ -33,14 +33,7 @@ def lead(inspected: Inspected, *, site: AttentionSite, head: int) -> None:
     id = library.id_of(atlas)  # "" of a shipped one
     given = {"stream": site.stream, "layer": str(site.layer), "call": str(site.call), "head": str(head)}
     given |= {"atlas": id} if id else {}
-    link.lead(PAGE, given)
-    st.page_link(
-        pages.FILES[PAGE],
-        label=said.this_head(atlas.counted.read),
-        icon=":material/open_in_new:",
-        query_params=link.of_sidebar() | given,
-        width="content",
-    )
+    link.to(PAGE, given, label=said.this_head(atlas.counted.read))
 
 
 def draw(inspected: Inspected, numbers: pd.Series[float], *, site: AttentionSite, head: int) -> None:

@@ -21,7 +21,7 @@ from inspector.sections.registry import PAGES
 from inspector.text import plain
 from inspector.views.components.upload import upload
 from inspector.views.lessons.sheet import Sheet
-from inspector.views.shell import appearance, available_models, languages, link, pages, problems
+from inspector.views.shell import appearance, available_models, languages, link, problems
 from inspector.views.shell.question_reader import guesses
 from inspector.wording.reader import pages as page_words
 
@@ -103,17 +103,7 @@ def _lead(place: Place, words: ModuleType, language: Language) -> None:
     elif PAGES[place.page].runs:
         given |= {"model": place.model} if place.model else {}
         given |= {"text": place.text} if place.text and PAGES[place.page].reads else {}
-    _page(place.page, given, words.to_page(page_words.TITLES[place.page]))
-
-
-def _page(page: str, given: dict[str, str], label: str) -> None:
-    link.lead(page, given)
-    st.page_link(
-        pages.FILES[page],
-        label=plain(label),
-        icon=":material/open_in_new:",
-        query_params=link.of_sidebar() | given,
-    )
+    link.to(place.page, given, label=plain(words.to_page(page_words.TITLES[place.page])))
 
 
 # --- a question -------------------------------------------------------------------------------------------------------
@@ -174,7 +164,7 @@ def _guess(sheet: Sheet, at: int, asked: Guess, problem: str, words: ModuleType,
     given = {"q": str(question.number)}
     if asked.model in available_models.ids():
         given |= {"model": asked.model, "text": asked.text}
-    _page("questions", given, words.SEE_MEASURED)
+    link.to("questions", given, label=plain(words.SEE_MEASURED))
 
 
 def _take_guess(sheet: Sheet, at: int, guess: str) -> None:
@@ -232,7 +222,7 @@ def _code(sheet: Sheet, at: int, asked: Code, words: ModuleType, language: Langu
     task = TASKS[asked.task]
     st.subheader(plain(task.title.of(language)), anchor=False)
     st.markdown(plain(task.asked.of(language)))
-    _page("practice", {"task": str(task.number)}, words.TO_TASK)
+    link.to("practice", {"task": str(task.number)}, label=plain(words.TO_TASK))
     key = f"lesson code {sheet.lesson.digest} {at}"
     answer = sheet.answers.given.get(at)
     if st.session_state.get(f"{key} kept") != answer:  # from the browser, from a file, or forgotten

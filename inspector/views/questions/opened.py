@@ -20,7 +20,7 @@ from inspector.text import plain
 from inspector.views.components import width
 from inspector.views.figures import chart, matrix, save
 from inspector.views.questions import badges, guesses, guessing, whole
-from inspector.views.shell import asked_here, available_models, link, pages, problems, session
+from inspector.views.shell import asked_here, available_models, link, problems, session
 from inspector.views.shell.question_reader import Reader
 from inspector.wording.reader import pages as page_words
 from models.huggingface.mixers import has_mixers
@@ -166,14 +166,7 @@ def _see(answer: Answer, words: ModuleType) -> None:
     if asks and answer.stands_in and answer.measured_on in available_models.ids():
         given |= {"model": str(answer.measured_on), "text": answer.text}
         instead = available_models.name_in_frame(str(answer.measured_on))
-    label = words.see(page_words.TITLES[page], instead)
-    link.lead(page, given)
-    st.page_link(
-        pages.FILES[page],
-        label=plain(label),
-        icon=":material/open_in_new:",
-        query_params=link.of_sidebar() | given,
-    )
+    link.to(page, given, label=plain(words.see(page_words.TITLES[page], instead)))
 
 
 # --- figure and numbers -----------------------------------------------------------------------------------------------

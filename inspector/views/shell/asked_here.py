@@ -50,8 +50,8 @@ def draw(place: DeltaGenerator, page: str) -> None:
             for question in questions:
                 _link(f"{question.number} · {question.asked.of(language)}", {"q": str(question.number)})
         every = {"theme": "all"}
-        link.lead(PAGE, every)  # the question that was open there before would stand in place of the list
-        _link(words.EVERY, every)
+        # It leads, or the question that was open there before would stand in place of the list.
+        link.to(PAGE, every, label=plain(words.EVERY), icon=None)
 
 
 def address(question: Question) -> str:

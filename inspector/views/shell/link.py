@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 
 from inspector.views.server import gate
-from inspector.views.shell import model_shelf
+from inspector.views.shell import model_shelf, pages
 from inspector.wording.reader import pages as page_words
 from inspector.wording.reader import shell as wording
 from models.formatting import layers_in_words
@@ -93,12 +93,18 @@ def lead(page: str, given: Mapping[str, str]) -> None:
     Called where the link is drawn. page: its address. given: the names and values of the link; what is not among them
     goes back to its default. A model and texts among them are the sidebar's, and when the reader comes back to this
     page they have their own again, unless they chose others meanwhile.
-
-        link.lead("scores", {"section": "Theory"})
-        st.page_link(pages.FILES["scores"], label="See it on Scores", query_params={"section": "Theory"})
     """
     leads: list[tuple[str, dict[str, str]]] = st.session_state.setdefault("link.leads", [])
     leads.append((page, dict(given)))
+
+
+def to(page: str, given: Mapping[str, str], *, label: str, icon: str | None = ":material/open_in_new:") -> None:
+    """Draw a link that leads to another page (`lead`).
+
+    link.to("scores", {"section": "Theory"}, label="See it on Scores")
+    """
+    lead(page, given)
+    st.page_link(pages.FILES[page], label=label, icon=icon, query_params=of_sidebar() | dict(given))
 
 
 def followed() -> bool:

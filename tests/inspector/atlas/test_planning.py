@@ -262,6 +262,7 @@ def test_shards_of_a_table_begin_with_a_row_group_where_one_is_near(
     assert sorted(read) == sorted(times * list(range(-(-448 // rows))))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("keep", manifest.KEEP)
 def test_what_is_kept_of_each_text_changes_no_number_of_the_atlas(
     untrained: models.LoadedModel, tmp_path: Path, keep: str, capsys: pytest.CaptureFixture[str]

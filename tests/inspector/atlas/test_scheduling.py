@@ -13,6 +13,8 @@ import pytest
 
 from inspector.atlas.running import LostUnit, run
 
+pytestmark = pytest.mark.heavy
+
 BLOCK_SECONDS = (15.9, 23.1, 21.4, 27.1, 27.9, 38.0, 57.1, 37.4, 38.9, 42.5, 42.2, 44.2, 34.0, 32.2, 28.4, 22.5)
 """CPU seconds of blocks of 512 lines of novels (tests/benchmarks/atlas_memory.py), from which times are drawn."""
 A_TURN = 1.0  # virtual seconds between two looks at the cluster

@@ -95,6 +95,7 @@ def test_every_number_is_computed() -> None:
     assert COMPUTED.keys() == NUMBERS.keys()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_number_is_what_the_models_give(name: str) -> None:
     """A third of the tolerance is left for what is rounded on the page."""
@@ -111,6 +112,7 @@ def test_the_width_of_a_head_is_that_of_the_model(minilm: models.LoadedModel) ->
     )
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", GUESSES)
 def test_a_verdict_is_what_is_measured(name: str) -> None:
     asked = GUESSES[name].asks

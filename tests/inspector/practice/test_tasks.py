@@ -261,6 +261,7 @@ def _ran(task: Task, cases: tuple[Case, ...], mistake: Mistake) -> tuple[tuple[C
     return tuple(case for case, _ in kept), Ran(outcomes)
 
 
+@pytest.mark.heavy
 @every_task
 def test_every_mistake_is_named_by_what_it_gives(task: Task) -> None:
     with np.errstate(all="ignore"):

@@ -14,6 +14,8 @@ from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict, of_theme
 from tests.inspector.questions.worlds import measured, nothing_learns
 
+pytestmark = pytest.mark.heavy
+
 THEME = of_theme("score_functions")
 
 
