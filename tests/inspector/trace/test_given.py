@@ -155,9 +155,14 @@ def test_a_long_text_is_read_in_blocks(causal: bool, tmp_path: Path) -> None:
 
 def test_a_head_that_looks_ahead_once_is_no_decoders() -> None:
     weights = drawn(2, 8, 8, causal=True)
-    assert from_attention(weights, WORDS).streams == ("decoder",)
+    decoder = from_attention(weights, WORDS)
+    assert decoder.streams == ("decoder",)
+    mask = decoder.record_of(0, "decoder").mask
+    assert mask is not None
+    assert np.array_equal(mask.rows(0, 8)[0, 0].numpy(), np.tri(8, dtype=bool))
     weights[1, 3, 3:5] = weights[1, 3, 3] / 2
     assert from_attention(weights, WORDS).streams == ("encoder",)
+    assert from_attention(weights, WORDS).record_of(0, "encoder").mask is None
     assert np.array_equal(from_attention(weights, WORDS).attention(layer=0), weights)
 
 
