@@ -21,30 +21,32 @@ from statistics import median
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
-    "Compare",
-    "Scores",
-    "Block",
-    "Norms",
-    "Positions",
-    "Costs",
-    "Generate",
-    "Time",
-    "Tokens",
-    "Batch",
-    "Training",
+    "compare",
+    "scores",
+    "block",
+    "layernorm",
+    "positions",
+    "costs",
+    "generate",
+    "time",
+    "tokens",
+    "batch",
+    "training",
 )
+"""By their addresses, which stay where a title is changed."""
 SECTIONS = {
-    "Norms": ("Gamma and beta", "What each step changes"),
-    "Block": ("What each part adds", "FFN"),
-    "Scores": ("Queries and keys", "Dot or cosine"),
-    "Positions": ("Does it matter", "By distance"),
+    "layernorm": ("Gamma and beta", "What each step changes"),
+    "block": ("What each part adds", "FFN"),
+    "scores": ("Queries and keys", "Dot or cosine"),
+    "positions": ("Does it matter", "By distance"),
 }
 """Two sections of a page that no reader has to start, by their titles, as a link has them."""
 MEASURE = """
 import json, sys, time
 start = time.process_time()
-from tests.inspector.views.page import opened, turned
+from tests.inspector.views.page import PATHS, opened, turned
 pages, sections = json.loads(sys.argv[1])
+titles = {path.split("/")[1]: title for title, path in PATHS.items()}
 def taken(run):
     start = time.process_time()
     run()
@@ -52,8 +54,8 @@ def taken(run):
 app = opened()
 found = {"the first page, imports included": 1000 * (time.process_time() - start)}
 for page in pages:
-    turned(app, page), turned(app, "Attention")
-    found["to " + page] = taken(lambda: turned(app, page))
+    turned(app, titles[page]), turned(app, "Attention")
+    found["to " + page] = taken(lambda: turned(app, titles[page]))
     for section in sections.get(page, ()):
         app.query_params["section"] = section
         app.run()
