@@ -106,11 +106,21 @@ class Atlas:
 
     def sample(self, measure: str, place: int) -> pd.DataFrame:
         """Texts drawn from all, with a head's measure in each: text (id), tokens, value; smallest value first."""
-        table = self._sample
-        values = table[measure].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        of_head = values.reshape(table.num_rows, len(self.heads))[:, place].astype(np.float64)
-        frame = pd.DataFrame({"text": table["text"].to_numpy(), "tokens": table["tokens"].to_numpy(), "value": of_head})
+        rows = {"text": self._sample["text"].to_numpy(), "tokens": self.sample_tokens}
+        frame = pd.DataFrame({**rows, "value": self.sample_values(measure, place)})
         return frame.dropna().sort_values(["value", "text"], ignore_index=True)
+
+    @property
+    def sample_tokens(self) -> NDArray[np.int64]:
+        """How many tokens each text of the sample has, [texts]."""
+        tokens: NDArray[np.int64] = self._sample["tokens"].to_numpy()
+        return tokens
+
+    def sample_values(self, measure: str, place: int) -> NDArray[np.float64]:
+        """A head's measure in each text of the sample, [texts]; NaN where a text has none."""
+        values = self._sample[measure].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        of_head: NDArray[np.float64] = values.reshape(-1, len(self.heads))[:, place].astype(np.float64)
+        return of_head
 
     @cached_property
     def texts(self) -> dict[int, Text]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
 
+import numpy as np
+
 from inspector.atlas.measures import Measure, find
 from inspector.atlas.opened import Atlas
 
@@ -39,9 +41,11 @@ def most_unusual(atlas: Atlas, place: int, numbers: Mapping[str, float], *, toke
     how many it has.
     """
     best: Standing | None = None
+    lengths = atlas.sample_tokens
+    like = (lengths >= tokens / LIKE) & (lengths <= tokens * LIKE)
     for name in SAID:
-        value, sample = float(numbers[name]), atlas.sample(name, place)
-        others = sample["value"][sample["tokens"].between(tokens / LIKE, tokens * LIKE)]
+        value, others = float(numbers[name]), atlas.sample_values(name, place)[like]
+        others = others[~np.isnan(others)]
         if isnan(value) or len(others) < FEWEST:
             continue
         less, more = float((others < value - ROUNDING).mean()), float((others > value + ROUNDING).mean())
