@@ -36,24 +36,21 @@ def navigation() -> Page:
 
 def _menu(marked: str) -> Page:
     """Draw the menu. marked: the group that stands out."""
+    groups, titles, purposes = words.GROUPS, words.TITLES, words.PURPOSES
     return st.navigation(
         {
-            f":primary[**{words.GROUPS[group]}**]" if group == marked else words.GROUPS[group]: [
-                _item(page) for page in listed
+            f":primary[**{groups[group]}**]" if group == marked else groups[group]: [
+                st.Page(
+                    FILES[page.address],
+                    title=titles[page.address],
+                    url_path=page.address,
+                    icon=f":material/{page.icon}:",
+                    default=not page.address,
+                    help=purposes[page.address],
+                )
+                for page in listed
             ]
             for group, listed in GROUPS.items()
         },
         position="top",
-    )
-
-
-def _item(page: registry.Page) -> Page:
-    icon = f":material/{page.icon}:"
-    return st.Page(
-        FILES[page.address],
-        title=words.TITLES[page.address],
-        url_path=page.address,
-        icon=icon,
-        default=not page.address,
-        help=words.PURPOSES[page.address],
     )
