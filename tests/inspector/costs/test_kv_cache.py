@@ -108,6 +108,8 @@ def test_sharing_heads_divides_it() -> None:
     assert kv_cache(SHELF["llama-2-7b"].config()).bytes(4096) == 2 * 2**30  # 2.000 GiB at 4096 tokens
     mistral = kv_cache(SHELF["mistral-7b"].config())
     assert mistral.bytes(10**6) == mistral.bytes(4096) == 4096 * mistral.token_bytes()
+    alone = kv_cache(MistralConfig(**SIZES, num_key_value_heads=2, sliding_window=1))  # each token sees itself
+    assert alone.bytes(10**6) == alone.bytes(1) == alone.token_bytes()
     with pytest.raises(ValueError, match="64 heads cannot share 5"):
         cache.shared_by(5)
     with pytest.raises(ValueError, match="no heads share keys"):

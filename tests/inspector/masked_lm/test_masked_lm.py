@@ -129,6 +129,8 @@ def test_writing_with_masks_equals_a_plain_loop(bert: BertForMaskedLM, loaded: L
         logits[loaded.tokenizer.all_special_ids] = -torch.inf
         ids = [*ids[:-1], int(logits.argmax()), 102]
     assert masked_lm.write(loaded, TEXT, new_tokens=3).ids == tuple(ids[-4:-1])
+    written = masked_lm.write(loaded, TEXT).ids
+    assert (written[:3], len(written)) == (tuple(ids[-4:-1]), 12)
 
 
 def test_what_cannot_be_is_refused(minilm: LoadedModel, loaded: LoadedModel) -> None:

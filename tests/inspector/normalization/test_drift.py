@@ -7,11 +7,13 @@ from importlib import import_module
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from inspector import normalization
 from inspector.normalization import depth
 from inspector.normalization.drift import moves
 from inspector.sections.layernorm import depth as section
+from models.transformer import Encoder
 
 
 def test_moves_are_those_of_numpy() -> None:
@@ -37,3 +39,27 @@ def test_moves_are_taken_over_all_tokens_of_the_held_texts(monkeypatch: pytest.M
     monkeypatch.setattr(drift, "moves", lambda inputs: shapes.append(tuple(inputs.shape)) or moves(inputs))
     normalization.drift(steps=2)
     assert set(shapes) == {(2 + 1, drift._HELD * depth.TOKENS, depth.WIDTH)}
+
+
+def test_the_spread_is_that_of_the_loss_along_the_gradient() -> None:
+    torch.manual_seed(0)
+    drift = import_module("inspector.normalization.drift")
+    network, head = Encoder(depth.small_encoder(layers=1, norm="layer")), nn.Linear(depth.WIDTH, depth.VOCABULARY)
+    ids = torch.randint(depth.VOCABULARY, (2, depth.TOKENS))
+    both = nn.ModuleList([network, head])
+
+    def loss() -> torch.Tensor:
+        return nn.functional.cross_entropy(head(network(ids)).transpose(1, 2), ids)
+
+    loss().backward()
+    trained = [parameter for parameter in both.parameters() if parameter.grad is not None]
+    before = nn.utils.parameters_to_vector(trained).detach()
+    gradient = torch.cat([parameter.grad.flatten() for parameter in trained])
+    spread = drift._spread(network, head, ids)
+    assert torch.equal(nn.utils.parameters_to_vector(trained), before)
+    losses = []
+    for along in (0.0, 0.05, 0.1, 0.2, 0.4):
+        nn.utils.vector_to_parameters(before - along * gradient / gradient.norm(), trained)
+        losses.append(float(loss().detach()))
+    assert max(losses) - min(losses) > 0.01
+    assert spread == pytest.approx(max(losses) - min(losses), rel=1e-4)

@@ -9,6 +9,7 @@ import torch
 
 from inspector import costs
 from inspector.costs.counted.masks import MaskRule, recognise
+from inspector.costs.counted.shown import KnownValues
 from models.huggingface.skeleton import architecture_of
 from models.transformer.config import TransformerConfig
 from tests.inspector.costs.counted.torch_counts import FAMILIES
@@ -70,6 +71,23 @@ def eager_maps(config: Any, shape: str) -> dict[str, Any]:
         return {shape: network(input_ids=ids, output_attentions=True).attentions}
     out = network(input_ids=ids, decoder_input_ids=ids[:, :TARGET], output_attentions=True)
     return {stream: out[f"{stream}_attentions"] for stream in ("encoder", "decoder", "cross")}
+
+
+def test_what_is_filled_with_a_very_low_number_is_hidden() -> None:
+    mask = torch.ones(4, 4, dtype=torch.bool).triu(1)
+    for operation, low, high in (
+        (torch.ops.aten.masked_fill.Scalar, -float("inf"), -1.0),
+        (torch.ops.aten.masked_fill.Tensor, torch.tensor(-1e9), torch.tensor(0.0)),
+    ):
+        for value, seen in ((low, ~mask), (high, torch.ones(4, 4, dtype=torch.bool))):
+            known, scores, filled = KnownValues(), *(torch.empty(2, 4, 4, device="meta") for _ in range(2))
+            known.learned(scores)
+            known.follow(operation, (scores, mask, value), {}, filled)
+            cells = known.cells(filled)
+            assert cells is not None
+            assert torch.equal(cells, seen.expand(2, 4, 4))
+    known.follow(operation, (scores, torch.empty(4, 4, dtype=torch.bool, device="meta"), low), {}, filled)
+    assert known.cells(filled) is None  # a mask without values hides nobody knows what
 
 
 def test_a_mask_of_no_known_rule_leaves_no_figure() -> None:
