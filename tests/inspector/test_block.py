@@ -11,6 +11,7 @@ import torch
 import inspector
 from inspector import block, lens
 from models import LoadedModel
+from models.transformer.config import NormPlacement
 from tests.closeness import assert_close
 from tests.models.own_models import own
 
@@ -79,9 +80,10 @@ def test_the_steps_of_cross_attention_are_made_by_its_own_matrices() -> None:
             assert steps[kind].name == f"decoder.layers.1.{name}.{role}.weight"
 
 
-def test_sublayers_beside_each_other_read_the_same_stream() -> None:
-    """Cross-attention and FFN are added at once in a layer whose attention stands alone."""
-    loaded = own("encoder-decoder", layers=1, norm_placement="pre", final_norm=True)
+@pytest.mark.parametrize("placement", ["pre", "post"])
+def test_sublayers_beside_each_other_read_the_same_stream(placement: NormPlacement) -> None:
+    """Cross-attention and FFN are added at once in a layer whose attention stands alone, and one norm takes both."""
+    loaded = own("encoder-decoder", layers=1, norm_placement=placement, final_norm=placement == "pre")
     trace = inspector.record(loaded, TEXT, target="A dog ran.")
     blocks = inspector.record_blocks(loaded, trace)
     (layer,) = blocks.of("decoder")
@@ -89,5 +91,9 @@ def test_sublayers_beside_each_other_read_the_same_stream() -> None:
     parallel = replace(layer, additions=(attention, cross, replace(ffn, beside=True)))
     stages = block.stages(trace, replace(blocks, layers=(parallel,)), stream="decoder")
     assert [stage.part for stage in stages] == ["attention", "cross", "ffn"]
-    for stage, before in zip(stages, (layer.enters, *[layer.enters + attention.added] * 2), strict=True):
+    after = {norm.part: norm for norm in trace.norms if (norm.stream, norm.placement) == ("decoder", "post")}
+    assert [stage.norm for stage in stages] == [after.get("attention"), None, after.get("ffn")]
+    attended = layer.enters + attention.added if placement == "pre" else after["attention"].output
+    for stage, before in zip(stages, (layer.enters, attended, attended), strict=True):
         assert_close(stage.before, before, relative=1e-6)
+    assert_close(stages[1].after, attended + cross.added, relative=1e-6)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import inspector
 import models
@@ -154,6 +155,8 @@ def test_what_is_drawn_is_held_on_the_way(name: str, tokens: int, tmp_path: Path
     assert picture.any()
     assert ("difference" in vars(drawn)) == (tokens <= 512)  # else a check of a part takes less
     assert drawn.difference == mixer.difference > 0
+    for row in (0, tokens - 1):
+        assert replace(mixer, output=mixer.output.index_fill(0, torch.tensor([row]), 1e3)).difference > 0.1
 
 
 def test_exactness_counts_the_layers_with_maps(hybrid: LoadedModel) -> None:
