@@ -80,13 +80,16 @@ class Atlas:
 
     def place(self, *, layer: int, head: int, stream: str, call: int = 0) -> int:
         """Find a head's row; ValueError where the atlas has none."""
-        heads = self.heads
-        chosen = (
-            (heads["stream"] == stream) & (heads["layer"] == layer) & (heads["call"] == call) & (heads["head"] == head)
-        )
-        if not chosen.any():
+        row = self._rows.get((stream, layer, call, head))
+        if row is None:
             raise ValueError(f"the atlas of {self.manifest.model} has no head {head} in {stream[:60]!a} layer {layer}")
-        return int(np.flatnonzero(chosen)[0])
+        return row
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, int, int, int], int]:
+        """The row of each head, by its place."""
+        places = self.heads[["stream", "layer", "call", "head"]].itertuples(index=False, name=None)
+        return {place: row for row, place in enumerate(places)}
 
     def offsets(self, place: int) -> NDArray[np.float64]:
         """The mean weight on the key at each offset from -16 to 16, [33], of a head."""

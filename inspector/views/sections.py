@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -79,6 +79,41 @@ class Top(NamedTuple):
     blocks: DeltaGenerator
 
 
+class Waiting:
+    """The words of what a section waits for, which the page says while they are begun.
+
+    A spinner of Streamlit's starts a thread, which takes half a millisecond: a part that waits for the same as its
+    section shares the section's.
+    """
+
+    def __init__(self, words: str = "") -> None:
+        self.words = words
+        self._begun = ExitStack()
+        self._is_begun = False
+
+    def begin(self) -> None:
+        """Say the words, where they are not said already."""
+        if self.words and not self._is_begun:
+            self._begun.enter_context(st.spinner(self.words))
+            self._is_begun = True
+
+    def end(self) -> None:
+        """Say them no longer."""
+        self._begun.close()
+        self._is_begun = False
+
+    @contextmanager
+    def said(self) -> Iterator[None]:
+        """Say them within the block, and behind it only where they were said before."""
+        was_begun = self._is_begun
+        self.begin()
+        try:
+            yield
+        finally:
+            if not was_begun:
+                self.end()
+
+
 @dataclass(frozen=True)
 class Around:
     """Surroundings of a section or a part.
@@ -86,7 +121,7 @@ class Around:
     chosen: what is chosen there, by the ids of choices, which are not drawn again. within: tells a part's places apart.
     top: places of its sentence, of texts that are typed and of other choices, for a part that goes on with its section;
     None where a section has its own. below: what is chosen in the parts that are drawn. follow: takes what a button
-    chooses, by the ids of choices.
+    chooses, by the ids of choices. waiting: what the section around waits for.
     """
 
     chosen: Mapping[str, Any] = field(default_factory=dict)
@@ -94,6 +129,7 @@ class Around:
     top: Top | None = None
     below: dict[str, Any] = field(default_factory=dict)
     follow: Callable[[Mapping[str, Any]], None] = assign
+    waiting: Waiting = field(default_factory=Waiting)
 
 
 def show_page(
@@ -211,7 +247,8 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
         return {}
     chosen: dict[str, Any] = {}
     steps = next((pick for pick in section.picks if isinstance(pick, Step)), None)
-    with st.spinner(section.waits) if section.waits and section.picks else nullcontext(), top.choices:
+    waiting = around.waiting if around.waiting.words == section.waits else Waiting(section.waits)
+    with waiting.said() if section.picks else nullcontext(), top.choices:
         for pick in section.picks:
             if pick.id in around.chosen:
                 chosen[pick.id] = around.chosen[pick.id]
@@ -225,11 +262,16 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
         _play(section, subject, steps, within=around.within)
         return known
     inner = replace(
-        around, chosen=known, within=(section.id, *chosen.values()), top=top._replace(choices=top.onward), below={}
+        around,
+        chosen=known,
+        within=(section.id, *chosen.values()),
+        top=top._replace(choices=top.onward),
+        below={},
+        waiting=waiting,
     )
     try:
         subject = replace(subject, beside=_beside(subject)) if section.compares else subject
-        for block in _awaited(section, section.blocks(subject, **chosen)):
+        for block in _awaited(section.blocks(subject, **chosen), waiting):
             if isinstance(block, Ask) and not _asked(block, subject):
                 return known
             with top.sentence if isinstance(block, Sentence) else nullcontext():
@@ -255,17 +297,15 @@ def _row_of_choices(place: Any) -> DeltaGenerator:
     return row
 
 
-def _awaited(section: Section, blocks: Iterator[Block]) -> Iterator[Block]:
+def _awaited(blocks: Iterator[Block], waiting: Waiting) -> Iterator[Block]:
     """Yield blocks; while the next is made the page says what it waits for, unless a block says so itself."""
-    while True:
-        with st.spinner(section.waits) if section.waits else nullcontext():
-            for block in blocks:
-                if isinstance(block, Ask | Measurement | Row | Section):
-                    break
-                yield block
-            else:
-                return
-        yield block
+    with waiting.said():
+        for block in blocks:
+            other = isinstance(block, Section) and block.waits != waiting.words
+            if other or isinstance(block, Ask | Measurement | Row):
+                waiting.end()
+            yield block
+            waiting.begin()
 
 
 def _asked(ask: Ask, subject: Subject) -> bool:
