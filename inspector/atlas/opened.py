@@ -115,7 +115,7 @@ class Atlas:
 
     @property
     def sample_tokens(self) -> NDArray[np.int64]:
-        """How many tokens each text of the sample has, [texts]."""
+        """The number of tokens of each text of the sample, [texts]."""
         tokens: NDArray[np.int64] = self._sample["tokens"].to_numpy()
         return tokens
 

@@ -33,14 +33,14 @@ PAGES = (
     "batch",
     "training",
 )
-"""By their addresses, which stay where a title is changed."""
+"""Addresses, which stay where a title is changed."""
 SECTIONS = {
     "scores": ("one", "every"),
     "layernorm": ("learned", "other"),
     "block": ("way", "added"),
     "positions": ("distance", "order"),
 }
-"""Sections of a page that no reader has to start, by their ids, as its bar has them."""
+"""Sections of a page that no reader has to start: their ids, as its bar has them."""
 MEASURE = """
 import json, sys, time
 from statistics import median

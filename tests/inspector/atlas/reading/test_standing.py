@@ -1,4 +1,4 @@
-"""By what a text is unusual for a head, beside ranks that numpy counts in a sample of random numbers."""
+"""The measure by which a text is unusual for a head, in a sample of random numbers whose ranks are known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEXTS = 200
 
 
 class Sample:
-    """What `most_unusual` reads of an atlas: texts of 10 tokens, and as many of 40 with larger numbers."""
+    """The part of an atlas that `most_unusual` reads: texts of 10 tokens, and as many of 40 with larger numbers."""
 
     def __init__(self) -> None:
         random = np.random.default_rng(0)
