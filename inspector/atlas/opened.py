@@ -122,8 +122,8 @@ class Atlas:
     def sample_values(self, measure: str, place: int) -> NDArray[np.float64]:
         """A head's measure in each text of the sample, [texts]; NaN where a text has none."""
         values = self._sample[measure].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        of_head: NDArray[np.float64] = values.reshape(-1, len(self.heads))[:, place].astype(np.float64)
-        return of_head
+        by_text: NDArray[np.float32] = values.reshape(self._sample.num_rows, len(self.heads))
+        return by_text[:, place].astype(np.float64)
 
     @cached_property
     def texts(self) -> dict[int, Text]:

@@ -103,8 +103,8 @@ class Waiting:
         self._is_begun = False
 
     @contextmanager
-    def said(self) -> Iterator[None]:
-        """Say them within the block, and behind it only where they were said before."""
+    def shown(self) -> Iterator[None]:
+        """Say them within the block, and behind it only where they were said before it."""
         was_begun = self._is_begun
         self.begin()
         try:
@@ -248,7 +248,7 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     steps = next((pick for pick in section.picks if isinstance(pick, Step)), None)
     waiting = around.waiting if around.waiting.words == section.waits else Waiting(section.waits)
-    with waiting.said() if section.picks else nullcontext(), top.choices:
+    with waiting.shown() if section.picks else nullcontext(), top.choices:
         for pick in section.picks:
             if pick.id in around.chosen:
                 chosen[pick.id] = around.chosen[pick.id]
@@ -299,7 +299,7 @@ def _row_of_choices(place: Any) -> DeltaGenerator:
 
 def _awaited(blocks: Iterator[Block], waiting: Waiting) -> Iterator[Block]:
     """Yield blocks; while the next is made the page says what it waits for, unless a block says so itself."""
-    with waiting.said():
+    with waiting.shown():
         for block in blocks:
             other = isinstance(block, Section) and block.waits != waiting.words
             if other or isinstance(block, Ask | Measurement | Row):

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -84,3 +85,16 @@ def test_statistics_of_another_number_of_heads_are_refused(small: atlas.Atlas) -
     assert table.schema.equals(STATISTICS)
     with pytest.raises(ValueError, match="do not fit"):
         type(small.statistics).from_table(table.slice(1), heads=72)
+
+
+def test_a_text_of_the_sample_without_its_heads_is_refused(small: atlas.Atlas, tmp_path: Path) -> None:
+    """Else each later text would be given another one's numbers."""
+    shutil.copytree(small.folder, tmp_path / "alone")
+    again = atlas.open(tmp_path / "alone")
+    sample = again._sample
+    column = sample.schema.get_field_index("previous")
+    without = pa.array([None, *sample["previous"].to_pylist()[1:]], sample.schema.field(column).type)
+    again.__dict__["_sample"] = sample.set_column(column, sample.schema.field(column), without)
+    for read in (again.sample, again.sample_values):
+        with pytest.raises(ValueError, match="cannot reshape"):
+            read("previous", 0)
