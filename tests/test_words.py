@@ -19,6 +19,8 @@ PREPOSITIONS = ("After", "As", "At", "By", "For", "From", "In", "Into", "Of", "O
 PRONOUNS = ("Itself", "None", "Such", "That", "These", "This", "Those")
 QUESTIONS = ("How", "What", "Where", "Whether", "Which", "Who", "Whose", "Why")
 NEVER_FIRST = frozenset(PREPOSITIONS + PRONOUNS + QUESTIONS)
+QUOTED = re.compile(rf"""["']\s*(?:{"|".join(sorted(NEVER_FIRST))})\b""")
+"""Sign of a file whose docstrings may be unfit: to parse the others takes four seconds."""
 MODULES = sorted(path for room in ("models", "inspector", "tests", "docs") for path in (ROOT / room).rglob("*.py"))
 
 
@@ -37,6 +39,8 @@ def docstrings(source: str) -> Iterator[tuple[str, str]]:
 
 def unfit(source: str) -> list[str]:
     """List the docstrings of a source file that begin with a word that never comes first."""
+    if not QUOTED.search(source):
+        return []
     return [
         f"{name}: {text.splitlines()[0]}"
         for name, text in docstrings(source)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tomllib
 
+import pytest
+
 from tests.mutation.edits import draw, edits_of
 from tests.mutation.selection import held_by, numeric
 from tests.rooms import ROOT
@@ -46,6 +48,7 @@ def test_code_that_stays_keeps_its_edits() -> None:
         assert edit.made_in(f"import numpy\n{SOURCE}\nx = 1 + 2\n").count(edit.becomes) >= 1
 
 
+@pytest.mark.heavy
 def test_a_module_is_held_by_its_own_tests_and_by_those_that_import_it() -> None:
     assert ROOT / "inspector/heads.py" in numeric(ROOT)
     assert ROOT / "inspector/wording/english/norms.py" not in numeric(ROOT)

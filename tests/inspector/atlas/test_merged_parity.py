@@ -35,7 +35,7 @@ class Built:
     numbers: Numbers
 
 
-@pytest.fixture(scope="module", params=["BERT", "T5"])
+@pytest.fixture(scope="module", params=["BERT", pytest.param("T5", marks=pytest.mark.heavy)])
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
     """Build of 150 texts, of which the last 30 are those in the middle once more, so that there are ties."""
     folder = tmp_path_factory.mktemp("model")

@@ -197,6 +197,7 @@ def test_texts_that_changed_after_the_plan_are_named_and_never_measured(
     assert sorted(one.name for one in (out / block.BLOCKS).iterdir()) == ["000000"]
 
 
+@pytest.mark.heavy
 def test_shards_that_take_over_a_plan_read_the_corpus_twice_at_most(
     untrained: models.LoadedModel, tmp_path: Path, read_bytes: dict[str, int]
 ) -> None:

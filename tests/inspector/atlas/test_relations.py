@@ -164,7 +164,7 @@ def test_cut_sentences_count_what_is_left(bert, tokenizer) -> None:
     assert 0 < counts.totals.sum() < both_counts(bert, whole, causal=False)[0].totals.sum()
 
 
-@pytest.mark.parametrize("shape", ["encoder", "decoder"])
+@pytest.mark.parametrize("shape", [pytest.param("encoder", marks=pytest.mark.heavy), "decoder"])
 def test_an_atlas_counts_like_the_plain_script(shape, bert, tokenizer, tmp_path: Path) -> None:
     network = bert if shape == "encoder" else llama()
     network.save_pretrained(tmp_path / "model")

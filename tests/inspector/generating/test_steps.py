@@ -22,7 +22,13 @@ MODELS = ("translator", "own-decoder", "own-encoder-decoder")
 NUMBER = r"\((\d[\d.e-]*)"
 
 
-@pytest.mark.parametrize("how", [Decoding(), Decoding(True, temperature=1.5, seed=2)], ids=["greedy", "drawn"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(Decoding(), id="greedy"),
+        pytest.param(Decoding(True, temperature=1.5, seed=2), id="drawn", marks=pytest.mark.heavy),
+    ],
+)
 @pytest.mark.parametrize("model", MODELS)
 def test_no_sentence_says_what_the_numbers_do_not(
     shipped: Callable[[str], models.LoadedModel], model: str, how: Decoding

@@ -53,13 +53,19 @@ SUBJECTS: dict[str, dict[str, str]] = {
     "no text": {"shape": "llama-2-70b"},
 }
 MODELS = {"two texts": "minilm", "one token": "mini-gpt", "hostile": "minilm"}
-OTHERS = [name for name in SUBJECTS if name != "minilm"]
 PATHS = [
     f"{address}/{section.id}"
     for address, page in registry.PAGES.items()
     if not page.board
     for section in registry.sections(address).sections
 ]
+SLOWEST = frozenset(
+    (
+        *("layernorm/depth", "positions/curves", "scores/gradients", "tokens/both", "tokens/long"),
+        *("time/past", "time/reach", "time/recurrent"),
+    )
+)
+"""Eight sections that take more than half of the time of all: `make test` alone asks them."""
 
 
 @cache
@@ -104,8 +110,14 @@ def faults(path: str, section: Section, subject: Subject) -> Iterator[str]:
     yield from markup_faults(listed)
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("name", ["minilm", *(pytest.param(name, marks=pytest.mark.heavy) for name in OTHERS)])
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        pytest.param(name, path, marks=() if name == "minilm" and path not in SLOWEST else pytest.mark.heavy)
+        for name in SUBJECTS
+        for path in PATHS
+    ],
+)
 def test_a_section_keeps_the_contract(name: str, path: str) -> None:
     found = list(faults(path, registry.section(path), subject_of(name)))
     assert not found, "\n".join(found)

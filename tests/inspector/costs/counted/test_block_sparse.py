@@ -31,7 +31,7 @@ def counted_by_torch(config: BigBirdConfig | BigBirdPegasusConfig, *lengths: int
     ("blocks", "lengths"),
     [
         (SMALL_BLOCKS, (1, 4, 5, 27, 28, 29, 31, 32, 33, 37, 40, 41, 63, 100)),
-        (PUBLISHED_BLOCKS, (64, 703, 704, 705, 768, 769, 1024, 2048)),
+        pytest.param(PUBLISHED_BLOCKS, (64, 703, 704, 705, 768, 769, 1024, 2048), marks=pytest.mark.heavy),
     ],
 )
 @pytest.mark.filterwarnings("ignore")

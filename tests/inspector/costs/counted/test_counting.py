@@ -186,7 +186,7 @@ def test_the_own_transformer_is_counted_as_its_formulas_say(shape: Any, change: 
 
 
 @pytest.mark.parametrize("window", [None, 4])
-@pytest.mark.parametrize("shape", ["decoder", "encoder-decoder"])
+@pytest.mark.parametrize("shape", ["decoder", pytest.param("encoder-decoder", marks=pytest.mark.heavy)])
 def test_a_step_of_the_own_transformer_is_counted_as_its_formula_says(shape: Any, window: int | None) -> None:
     config = TransformerConfig(
         vocabulary=50, layers=2, width=24, heads=4, ffn_width=40, max_positions=40, shape=shape, window=window

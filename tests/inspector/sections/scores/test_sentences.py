@@ -101,7 +101,7 @@ class Head:
         return float(((values - values.mean()) ** 4).mean() / values.var() ** 2 - 3)
 
 
-@pytest.fixture(scope="module", params=["minilm", "mini-gpt"])
+@pytest.fixture(scope="module", params=[pytest.param("minilm", marks=pytest.mark.heavy), "mini-gpt"])
 def recorded(request: pytest.FixtureRequest) -> tuple[LoadedModel, Trace]:
     loaded = models.load(request.param)
     return loaded, inspector.record(loaded, TEXT)
