@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from inspector.sections.scores import wrote
 from inspector.views import sections
 from inspector.views.choices import assign
 from inspector.views.shell import link, problems, session
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from inspector.views.shell.session import Inspected
 
 TRAIL = "trail"  # in the link: the cells that led here, and the last of them is the open one
-OPENED = wrote.OPENED.id  # in the link: the head among the writers that is opened by the tokens that it read
+OPENED = "wrote_opened"  # in the link, the choice of a writer in the section, which comes when the switch is set
 _STREAM = "(encoder|decoder|cross)"
 _HEAD = rf"(query|key)\.{_STREAM}(\.\d{{1,6}}){{3}}"
 _CELL = rf"{_STREAM}(\.\d{{1,6}}){{5}}(~{_HEAD})?"
@@ -76,6 +75,8 @@ def draw(inspected: Inspected, cell: Explanation) -> None:
     here = Step(site.stream, site.layer, site.call, cell.head, cell.query, cell.key)
     if not st.toggle(words.WROTE, key="wrote", bind=link.bind_switch("wrote")):
         return
+    from inspector.sections.scores import wrote
+
     way = _trail() or [here]
     _draw_trail(inspected.trace, way)
     try:

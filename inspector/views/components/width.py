@@ -33,6 +33,7 @@ const mount = ({ data, setStateValue }) => {
 };
 """
 _KEY = "width"
+_GUESS = "width.guess"  # in the session, for headers are read anew at each question
 _PHONE = "Mobi"  # in the User-Agent of every phone's browser; a client hint with the width comes with no websocket
 
 _mount = files.declared("width", _WATCH)
@@ -58,4 +59,7 @@ def _told(name: str) -> bool:
     match st.session_state.get(_KEY, {}).get("window"):
         case {**window}:
             return bool(window.get(name))
-    return _PHONE in st.context.headers.get("User-Agent", "")
+    if _GUESS not in st.session_state:
+        st.session_state[_GUESS] = _PHONE in st.context.headers.get("User-Agent", "")
+    guess: bool = st.session_state[_GUESS]
+    return guess

@@ -96,18 +96,18 @@ def plain(figure: go.Figure, *, alt: str, key: str) -> None:
 def _untitled(figure: go.Figure, mode: Mode) -> go.Figure:
     """Take the title off, for the page's heading says it, and put the subtitle in its place."""
     layout = figure.layout
-    words = layout.title.subtitle.text or ""
-    above = layout.legend.y == 1 and layout.legend.orientation == "h" and layout.showlegend is not False
+    title, margin, legend = layout.title, layout.margin, layout.legend
+    words = title.subtitle.text or ""
+    above = legend.y == 1 and legend.orientation == "h" and layout.showlegend is not False
     top = _TOP + _ROW * (bool(words) + bool(above))
     if layout.height is not None:
-        figure.update_layout(height=layout.height + top - (56 if layout.margin.t is None else layout.margin.t))
-    title = {
-        "text": words,
-        "font": {"size": 13, "color": MUTED[mode]},
-        "pad": {"t": 4, "l": 0},
-        "subtitle": {"text": ""},
-    }
-    return figure.update_layout(title=title, margin={"t": top})
+        layout.height += top - (56 if margin.t is None else margin.t)
+    # Set one by one: `update_layout` takes a third longer, of each chart of a page.
+    title.text, title.subtitle.text = words, ""
+    title.font.size, title.font.color = 13, MUTED[mode]
+    title.pad.t, title.pad.l = 4, 0
+    margin.t = top
+    return figure
 
 
 def _slide(draw: Draw, *, title: str, alt: str, key: str, name: str, labels: save.Labels) -> None:

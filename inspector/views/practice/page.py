@@ -17,7 +17,7 @@ from inspector.practice.record.task import Task
 from inspector.questions.record.both import Language
 from inspector.text import plain
 from inspector.views.shell import downloads, languages, link
-from inspector.wording import LANGUAGE
+from inspector.wording import LANGUAGE, in_language
 from inspector.wording.reader import pages as page_words
 from inspector.wording.reader import practice_verdict as verdict_words
 
@@ -165,7 +165,7 @@ link.parameters("task")
 asked = link.number("task", default=1, first=1, last=len(TASKS))
 task = BY_NUMBER[asked or 1]
 language = languages.chosen()
-words = languages.PRACTICE[language]
+words = in_language(language, "practice")
 link.publish()
 choose(task.number, words, language)
 show(task, words, language)

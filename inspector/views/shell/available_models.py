@@ -57,6 +57,11 @@ def title_in_frame(id: str) -> str:
     return _title(id, in_frame=True)
 
 
+def titles_in_frame() -> dict[str, str]:
+    """Name each of the `ids` like `title`, in the reader's language."""
+    return {id: _title_of_known(id, in_frame=True) for id in ids()}
+
+
 def name(id: str) -> str:
     """Name a model within a sentence: "MiniLM", "mini-BERT with scale none"; the id itself of one not at hand."""
     return _name(id)
@@ -68,9 +73,11 @@ def name_in_frame(id: str) -> str:
 
 
 def _title(id: str, *, in_frame: bool = False) -> str:
+    return _title_of_known(id, in_frame=in_frame) if id in ids() else id
+
+
+def _title_of_known(id: str, *, in_frame: bool) -> str:
     say, say_switches = (frame_wording, frame_words) if in_frame else (wording, words)
-    if id not in ids():
-        return id
     if not is_variant(id):
         of_card: str = say.model(card(id).title)
         return of_card

@@ -17,17 +17,16 @@ from inspector.wording import in_language
 from inspector.wording.reader import shell as words
 
 WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.page") for language in LANGUAGES}
-PRACTICE: dict[Language, ModuleType] = {language: in_language(language, "practice") for language in LANGUAGES}
 _NAMED = ("model", "switches.group")  # choices that outlive a run, and whose options are named in a language
-_DRAWN = "language.drawn"  # in the session: the language of the last run
+_DRAWN = "language.drawn"  # in the session: the language of this run, and of the last one until `take`
 _CHOSEN = "language.chosen"  # in the session: what the reader or the link chose
 
 
 def chosen() -> Language:
-    """Return the reader's language; English outside of a visit."""
+    """Return the reader's language, which `take` finds out in each run; English outside of a visit."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return "en"
-    language: Language | None = st.session_state.get(_CHOSEN)
+    language: Language | None = st.session_state.get(_DRAWN)
     return language or _of_browser()
 
 
@@ -39,10 +38,11 @@ def take() -> None:
     state = st.session_state
     if (asked := _named()) is not None:
         state[_CHOSEN] = asked
-    if state.get(_DRAWN, chosen()) != chosen():
+    language = in_link() or _of_browser()
+    if state.get(_DRAWN, language) != language:
         for key in filter(state.__contains__, _NAMED):
             state[key] = state[key]  # the browser has the old name of the choice, which is none of the new ones
-    state[_DRAWN] = chosen()
+    state[_DRAWN] = language
 
 
 def in_link() -> Language | None:

@@ -74,7 +74,10 @@ def _load(id: str, fetched: Fetched) -> models.LoadedModel:
 def _remembered(id: str, loaded: models.LoadedModel) -> models.LoadedModel:
     """Keep a model's facts, those of a variant until many others were looked at."""
     of_variants = shelf().of_variants
-    (of_variants if is_variant(id) else shelf().facts)[id] = Facts.of(loaded)
+    kept = of_variants if is_variant(id) else shelf().facts
+    known = kept.get(id)
+    if known is None or (known.card, known.placed) != (loaded.card, loaded.placed):  # they walk through all its modules
+        kept[id] = Facts.of(loaded)
     for oldest in list(of_variants)[: -model_shelf.REMEMBERED]:
         of_variants.pop(oldest, None)
     return loaded

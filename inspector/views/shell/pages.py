@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,29 +28,31 @@ def navigation() -> Page:
 
     Only the menu tells which page is open. The last run's is marked until then, mostly the same.
     """
+    titles, purposes = words.TITLES, words.PURPOSES
+    listed = {
+        group: [
+            st.Page(
+                FILES[page.address],
+                title=titles[page.address],
+                url_path=page.address,
+                icon=f":material/{page.icon}:",
+                default=not page.address,
+                help=purposes[page.address],
+            )
+            for page in pages
+        ]
+        for group, pages in GROUPS.items()
+    }
     marked = PAGES[st.session_state.get("link.page", "")].group
-    page = _menu(marked)
+    page = _menu(listed, marked=marked)
     group = PAGES[page.url_path].group
-    return page if group == marked else _menu(group)
+    return page if group == marked else _menu(listed, marked=group)
 
 
-def _menu(marked: str) -> Page:
-    """Draw the menu. marked: the group that stands out."""
-    groups, titles, purposes = words.GROUPS, words.TITLES, words.PURPOSES
+def _menu(listed: Mapping[str, Sequence[Page]], *, marked: str) -> Page:
+    """Draw the menu. listed: the pages of each group; marked: the group that stands out."""
+    names = words.GROUPS
     return st.navigation(
-        {
-            f":primary[**{groups[group]}**]" if group == marked else groups[group]: [
-                st.Page(
-                    FILES[page.address],
-                    title=titles[page.address],
-                    url_path=page.address,
-                    icon=f":material/{page.icon}:",
-                    default=not page.address,
-                    help=purposes[page.address],
-                )
-                for page in listed
-            ]
-            for group, listed in GROUPS.items()
-        },
+        {f":primary[**{names[group]}**]" if group == marked else names[group]: listed[group] for group in listed},
         position="top",
     )

@@ -76,7 +76,7 @@ def draw(page: Page, *, text_in_page: bool) -> ExpanderContainer | None:
 
 def _model(*, disabled: bool, switches: bool) -> ExpanderContainer:
     """Draw the choice of a model, its switches, and the place for another model, which is returned."""
-    known = {id: available_models.title_in_frame(id) for id in available_models.ids()}
+    known = available_models.titles_in_frame()
     st.selectbox(
         wording.MODEL,
         known,

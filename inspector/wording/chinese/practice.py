@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from inspector.practice.record.task import Level
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspector.practice.record.task import Level  # the page's shell needs no exercises
 
 LEVELS: dict[Level, str] = {
     "first steps": "入门",
