@@ -34,6 +34,10 @@ class ByteBudgetCache(Generic[V]):
         self._values: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
         self._lock = Lock()
 
+    def holds(self, key: Hashable) -> bool:
+        """Return True if the value of `key` is held, so that `get` has nothing to make."""
+        return key in self._values
+
     def get(self, key: Hashable, make: Callable[[], V], *, size: Callable[[V], int]) -> V:
         """The value of `key`, made by `make` where it is not held; `size` gives its bytes.
 

@@ -245,10 +245,16 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
         not_there = words.NOT_AT_HAND.format(available_models.title(subject.trace.model))
         problems.show(words.ONLY_GIVEN if subject.trace.given else not_there)
         return {}
-    chosen: dict[str, Any] = {}
-    steps = next((pick for pick in section.picks if isinstance(pick, Step)), None)
     waiting = around.waiting if around.waiting.words == section.waits else Waiting(section.waits)
-    with waiting.shown() if section.picks else nullcontext(), top.choices:
+    with waiting.shown() if section.picks else nullcontext():
+        return _choose_and_draw(section, subject, replace(around, waiting=waiting), top)
+
+
+def _choose_and_draw(section: Section, subject: Subject, around: Around, top: Top) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    waiting = around.waiting
+    steps = next((pick for pick in section.picks if isinstance(pick, Step)), None)
+    with top.choices:
         for pick in section.picks:
             if pick.id in around.chosen:
                 chosen[pick.id] = around.chosen[pick.id]
@@ -256,6 +262,8 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
                 with top.texts if isinstance(pick, Texts) else nullcontext():
                     chosen[pick.id] = choose(pick, subject)
     known = {**around.chosen, **chosen}
+    if section.starts or steps is not None:  # what follows stands still, and what is said over it would move it
+        waiting.end()
     if section.starts and not st.toggle(section.starts, key=section.id, bind=link.bind_switch(section.id)):
         return known
     if steps is not None:
@@ -267,7 +275,6 @@ def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
         within=(section.id, *chosen.values()),
         top=top._replace(choices=top.onward),
         below={},
-        waiting=waiting,
     )
     try:
         subject = replace(subject, beside=_beside(subject)) if section.compares else subject
@@ -301,11 +308,22 @@ def _awaited(blocks: Iterator[Block], waiting: Waiting) -> Iterator[Block]:
     """Yield blocks; while the next is made the page says what it waits for, unless a block says so itself."""
     with waiting.shown():
         for block in blocks:
-            other = isinstance(block, Section) and block.waits != waiting.words
-            if other or isinstance(block, Ask | Measurement | Row):
+            if _says(block, waiting.words):
                 waiting.end()
             yield block
             waiting.begin()
+
+
+def _says(block: Block, words: str) -> bool:
+    """Tell a block that says itself what it waits for, or that waits for the reader."""
+    match block:
+        case Section():
+            return block.waits != words
+        case Row():
+            columns = (column if isinstance(column, tuple) else (column,) for column in block.columns)
+            return any(_says(inner, words) for column in columns for inner in column)
+        case _:
+            return isinstance(block, Ask | Measurement)
 
 
 def _asked(ask: Ask, subject: Subject) -> bool:

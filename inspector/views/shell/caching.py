@@ -21,6 +21,11 @@ def results() -> ByteBudgetCache[Any]:
     return ByteBudgetCache(CACHE_BYTES)
 
 
+def holds(key: Hashable) -> bool:
+    """Return True if `cached` has nothing to make for the key."""
+    return results().holds(key)
+
+
 def cached(key: Hashable, make: Callable[[], V]) -> V:
     """`make()`, or what it gave before for the same key; what it holds counts towards one budget for all visitors."""
     return cast("V", results().get(key, make, size=held_bytes))

@@ -46,6 +46,11 @@ def load(id: str) -> models.LoadedModel:
     return _remembered(id, loaded)
 
 
+def is_loaded(id: str | None) -> bool:
+    """Return True if nothing has to be loaded: of no model, and of one that is in memory."""
+    return id is None or shelf().weights.holds((id, version(id), placement()))
+
+
 def is_at_hand(id: str) -> bool:
     """Return True for a model of the catalogue that is installed and within the limit on memory; nothing is loaded."""
     return is_installed(id) and _weight_bytes(id) <= limits().memory_bytes

@@ -7,7 +7,8 @@ byte budget (caching.py); a visitor's session holds keys and widget values only.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,14 +87,17 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
         with told, progress.layers("Reading the text") as on_progress:
             return probe.record(loaded, text, text_pair=text_pair, target=target, limits=most, on_progress=on_progress)
 
-    key = ("trace", model, loaded_models.version(model), text, text_pair, target)
-    return Inspected(caching.cached(key, make), model)
+    return Inspected(caching.cached(_trace_key(model, text, text_pair, target), make), model)
+
+
+def _trace_key(model: str, text: str, text_pair: str | None, target: str | None) -> Hashable:
+    return ("trace", model, loaded_models.version(model), text, text_pair, target)
 
 
 def exactness(inspected: Inspected) -> Exactness:
     """The checks of this text, made once; the second run of a long text is made only when the reader asked."""
     trace, checks = inspected.trace, overview.of(inspected.trace).checks
-    asked = not is_long(trace) or recording_notes.independent_check_asked(trace)
+    asked = _is_second_run_asked(trace)
 
     def make() -> tuple[int, SecondRun | None, str]:
         loaded = inspected.loaded
@@ -101,8 +105,16 @@ def exactness(inspected: Inspected) -> Exactness:
             return len(trace.sites), None, words.NO_MODEL
         return loaded.layers, *(_second_run(loaded, trace) if asked else (None, words.LONG))
 
-    layers, second, not_held = caching.cached(("exactness", trace.key, asked), make)
+    layers, second, not_held = caching.cached(_exactness_key(trace), make)
     return checks.result(expected_layers=layers, second=second, not_held=not_held)
+
+
+def _is_second_run_asked(trace: Trace) -> bool:
+    return not is_long(trace) or recording_notes.independent_check_asked(trace)
+
+
+def _exactness_key(trace: Trace) -> Hashable:
+    return ("exactness", trace.key, _is_second_run_asked(trace))
 
 
 def _second_run(loaded: models.LoadedModel, trace: Trace) -> tuple[SecondRun | None, str]:
@@ -182,7 +194,7 @@ def inspected(
         with (
             failures.told("Reading the text", instead=wording.TEXT_IS_KEPT),
             st.container(),
-            st.spinner(wording.READING_FIRST),
+            nullcontext() if read is None and _is_read() else st.spinner(wording.READING_FIRST),
         ):
             seen = (read or chosen)()
             checked = exactness(seen)
@@ -246,14 +258,24 @@ def chosen() -> Inspected:
     upload = st.session_state.get("file")
     if upload is not None:
         return _opened(upload)
+    model, text, pair, target = _asked()
+    return record(model, text, text_pair=pair, target=target)
+
+
+def _asked() -> tuple[str, str, str | None, str | None]:
+    """Return the sidebar's model, text, second text and target."""
     state = st.session_state
     shape, pair = available_models.shape(state["model"]), state["pair"]
-    return record(
-        state["model"],
-        state["text"],
-        text_pair=pair if shape == "encoder" and pair.strip() else None,
-        target=_target() if shape == "encoder-decoder" else None,
-    )
+    text_pair = pair if shape == "encoder" and pair.strip() else None
+    return state["model"], state["text"], text_pair, _target() if shape == "encoder-decoder" else None
+
+
+def _is_read() -> bool:
+    """Return True if the sidebar's text was recorded and checked before, so that nothing is to wait for."""
+    if st.session_state.get("file") is not None:
+        return False
+    key = _trace_key(*_asked())
+    return caching.holds(key) and caching.holds(_exactness_key(chosen().trace))
 
 
 def _opened(upload: UploadedFile) -> Inspected:
@@ -269,7 +291,7 @@ def _opened(upload: UploadedFile) -> Inspected:
 def at_hand(chosen: Inspected, *, so: str) -> models.LoadedModel:
     """The model of a recorded text; where it is not at hand the page says it, and `so` what that means, and stops."""
     try:
-        with st.spinner(wording.LOADING):
+        with nullcontext() if loaded_models.is_loaded(chosen.model) else st.spinner(wording.LOADING):
             loaded = chosen.loaded
     except ValueError as error:
         problems.show(str(error))

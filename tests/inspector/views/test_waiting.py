@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from inspector.sections.section import Note, Row, Section
+from inspector.sections.section import Ask, Note, Row, Section
 from inspector.views import sections
 
 
@@ -49,12 +49,22 @@ def test_a_part_that_waits_for_the_same_shares_the_spinner(log: list[str]) -> No
 def test_what_says_itself_what_it_waits_for_stands_alone(log: list[str]) -> None:
     other = section("counting", Note("b"))
     silent = section("", Note("c"))
-    drawn(log, section("reading", section("reading", Row(())), other, silent, Note("d")), sections.Waiting())
+    drawn(log, section("reading", section("reading", Row((other,))), other, silent, Note("d")), sections.Waiting())
     assert log == [
         *("begin reading", "end reading", "Row", "begin reading", "end reading"),
         *("begin counting", "Note", "end counting", "begin reading", "end reading"),
         *("Note", "begin reading", "Note", "end reading"),
     ]
+
+
+def test_what_stands_beside_each_other_shares_the_spinner(log: list[str]) -> None:
+    drawn(log, section("reading", Row((Note("a"), (Note("b"), section("reading")))), Note("c")), sections.Waiting())
+    assert log == ["begin reading", "Row", "Note", "end reading"]
+
+
+def test_a_button_waits_for_the_reader(log: list[str]) -> None:
+    drawn(log, section("reading", Row((Note("a"), Ask("b", "c", "d", "e")))), sections.Waiting())
+    assert log == ["begin reading", "end reading", "Row", "begin reading", "end reading"]
 
 
 def test_a_spinner_ends_with_an_error(log: list[str]) -> None:
