@@ -30,6 +30,7 @@ KINDS = {
     "words": "words",
 }
 KINDS_OF_PICKS = {
+    picks.Named: "text",  # an id of many, which no page can list before it knows the text
     picks.Option: "choice",
     picks.Listed: "number",
     picks.Step: "number",
