@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 import plotly.graph_objects as go
@@ -23,6 +23,14 @@ from inspector.text import cut, token_name
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
+
+
+class Content(TypedDict):
+    """What a figure is made of: its series, each a dictionary, and the layout."""
+
+    data: list[dict[str, Any]]
+    layout: dict[str, Any]
+
 
 Mark = Literal["lines", "curves", "bars", "points"]
 """Lines have points where they are few, curves never."""
@@ -113,6 +121,10 @@ class Chart:
 
     def __call__(self, *, mode: Mode) -> go.Figure:
         """Draw the chart in this mode."""
+        return go.Figure(**self.content(mode=mode))
+
+    def content(self, *, mode: Mode) -> Content:
+        """Return what is drawn in this mode, as Plotly takes it."""
         return framed(
             self.series(mode=mode),
             self.layout(mode=mode),
@@ -410,6 +422,10 @@ class Panels:
 
     def __call__(self, *, mode: Mode) -> go.Figure:
         """Draw the charts in this mode."""
+        return go.Figure(**self.content(mode=mode))
+
+    def content(self, *, mode: Mode) -> Content:
+        """Return what is drawn in this mode, as Plotly takes it."""
         series: list[dict[str, Any]] = []
         layout: dict[str, Any] = {"shapes": [], "annotations": [], "legend": {"title": {"text": self.legend}}}
         for number, (chart, (start, end)) in enumerate(zip(self.charts, self._places(), strict=True), start=1):
@@ -448,7 +464,7 @@ class Panels:
 
 
 def framed(
-    series: Sequence[Mapping[str, Any]],
+    series: list[dict[str, Any]],
     layout: Mapping[str, Any],
     *,
     title: str,
@@ -456,8 +472,8 @@ def framed(
     below: bool,
     height: int,
     mode: Mode,
-) -> go.Figure:
-    """Make the figure of series and a layout at once: a title over it, its legend beside or under it, room for both."""
+) -> Content:
+    """Give series and a layout their frame: a title over them, their legend beside or under them, room for both."""
     listed = sum(bool(trace.get("showlegend")) for trace in series)
     above = 0 < listed <= 4 and not below
     room = ROW * (above + bool(subtitle))
@@ -469,7 +485,16 @@ def framed(
         "margin": {"t": TOP + room},
         "height": height + room,
     }
-    return go.Figure(series, {**layout, **frame})
+    return {"data": [_given(trace) for trace in series], "layout": _given(layout) | frame}
+
+
+def _given(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is None or an empty list, as Plotly itself does."""
+    return {
+        name: _given(value) if isinstance(value, dict) else value
+        for name, value in part.items()
+        if value is not None and not (isinstance(value, list) and not value)
+    }
 
 
 def in_rows(name: str, most: int) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from inspector import text
+from inspector.plots.chart import Chart, Panels
 from inspector.plots.theme import MUTED, Mode, literal
 from inspector.sections.section import File
 from inspector.views.components.snapshot import snapshot
@@ -17,7 +19,6 @@ from inspector.views.shell import appearance
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
 _TOP = 12  # pixels over the plot where nothing stands there
 _ROW = 28  # and for a legend or a line of words
@@ -53,7 +54,7 @@ def show(
     run that follows a click on a point, which the session then holds under `key`. labels: the words of the menu, in
     another language.
     """
-    figure = _untitled(draw(mode=appearance.mode()), appearance.mode())
+    figure = _on_page(draw, appearance.mode())
 
     def numbers(_: Mode) -> pd.DataFrame:
         from inspector.plots.slide import points
@@ -89,25 +90,27 @@ def show(
 
 def plain(figure: go.Figure, *, alt: str, key: str) -> None:
     """Show a figure as wide as its place, without title and files; `alt` is read aloud."""
-    figure = _untitled(figure, appearance.mode())
+    figure = _on_page(lambda mode: figure, appearance.mode())
     st.plotly_chart(figure, width="stretch", theme=None, key=key, alt=alt, config=_CONFIG)
 
 
-def _untitled(figure: go.Figure, mode: Mode) -> go.Figure:
-    """Take the title off, for the page's heading says it, and put the subtitle in its place."""
-    layout = figure.layout
-    title, margin, legend = layout.title, layout.margin, layout.legend
-    words = title.subtitle.text or ""
-    above = legend.y == 1 and legend.orientation == "h" and layout.showlegend is not False
+def _on_page(draw: Draw, mode: Mode) -> go.Figure:
+    """Draw a figure without its title, for the page's heading says it, and with the subtitle in its place.
+
+    Plotly would validate a chart's content for ten milliseconds at each run; a test does for each chart of a section.
+    """
+    content = draw.content(mode=mode) if isinstance(draw, Chart | Panels) else draw(mode=mode).to_dict()
+    layout = content["layout"]
+    title, margin, legend = (layout.get(part, {}) for part in ("title", "margin", "legend"))
+    words = title.get("subtitle", {}).get("text") or ""
+    above = legend.get("y") == 1 and legend.get("orientation") == "h" and layout.get("showlegend") is not False
     top = _TOP + _ROW * (bool(words) + bool(above))
-    if layout.height is not None:
-        layout.height += top - (56 if margin.t is None else margin.t)
-    # Set one by one: `update_layout` takes a third longer, of each chart of a page.
-    title.text, title.subtitle.text = words, ""
-    title.font.size, title.font.color = 13, MUTED[mode]
-    title.pad.t, title.pad.l = 4, 0
-    margin.t = top
-    return figure
+    if "height" in layout:
+        layout["height"] += top - margin.get("t", 56)
+    font, pad = title.get("font", {}) | {"size": 13, "color": MUTED[mode]}, title.get("pad", {}) | {"t": 4, "l": 0}
+    layout["title"] = title | {"text": words, "font": font, "pad": pad, "subtitle": {"text": ""}}
+    layout["margin"] = margin | {"t": top}
+    return go.Figure(content["data"], layout, _validate=False)
 
 
 def _slide(draw: Draw, *, title: str, alt: str, key: str, name: str, labels: save.Labels) -> None:

@@ -19,6 +19,7 @@ from markdown_it import MarkdownIt
 import models
 from inspector.export import spreadsheet
 from inspector.plain import schema
+from inspector.plots.chart import Chart, Panels
 from inspector.plots.slide import WIDTH, enlarged, points
 from inspector.sections import plain
 from inspector.sections.picks import Pick
@@ -153,6 +154,10 @@ def picture_faults(section: Section, listed: list[Block]) -> Iterator[str]:
             yield from _file_faults(block.id, table)
             if enlarged(figure).layout.width != WIDTH:
                 yield f"{block.id} has no slide"
+            if isinstance(block.draw, Chart | Panels):
+                unchecked = go.Figure(**block.draw.content(mode="dark"), _validate=False)
+                if json.loads(unchecked.to_json(validate=False)) != json.loads(figure.to_json()):
+                    yield f"{block.id} is another figure once Plotly has validated it"
         if isinstance(block, Table):
             if block.frame.empty:
                 yield f"the table {block.id} is empty"

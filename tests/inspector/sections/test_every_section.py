@@ -145,6 +145,11 @@ class Unmarked(Chart):
         return self
 
 
+class Shorthand(Chart):
+    def layout(self, **of: Any) -> dict[str, Any]:
+        return super().layout(**of) | {"yaxis": {"title": "share"}}
+
+
 def of(*planted: Any, picks: tuple[Any, ...] = (LAYER,)) -> Section:
     return Section("planted", "Planted", lambda subject, **chosen: iter(planted), picks)
 
@@ -165,6 +170,7 @@ PLANTED: dict[str, Section] = {
     ),
     "has no heading": replace(of(SENTENCE, replace(FIGURE, heading="")), title=""),
     "no alternative text": of(SENTENCE, replace(FIGURE, alt="")),
+    "once Plotly has validated it": of(SENTENCE, replace(FIGURE, draw=Shorthand(TABLE, "layer", "share"))),
     "two blocks have the id": of(SENTENCE, FIGURE, FIGURE),
     "has no plain form": of(SENTENCE, replace(FIGURE, table=TABLE.assign(share=[object(), 1]))),
     "not a header and 2 rows": of(SENTENCE, replace(FIGURE, table=pd.concat({"a": TABLE}, axis=1))),
