@@ -44,6 +44,7 @@ LABEL = 12  # pixels of the letters beside a line across the chart
 WORDS_ROOM = 0.1  # of the plot's width, for words beside a dot
 MARKED = 24  # points of a line, at most, that are drawn as points too
 TOP, ROW = 56, 20  # pixels over a plot with a title, and of a legend or a line of words under the title
+LEFT, BOTTOM, UNDER = 74, 54, 38  # pixels that most axes need, and a legend under the plot: else Plotly draws it twice
 LETTERS = 26  # in a row of a name beside a bar
 OUTLINE, LARGER = 2.5, 1.6  # of what a sentence names: pixels around it, and how much larger a point is
 
@@ -482,7 +483,7 @@ def framed(
         "title": {"text": theme.literal(title), "subtitle": {"text": subtitle}},
         "showlegend": listed > 0,
         "legend": layout.get("legend", {}) | (theme.LEGEND_ABOVE if above else theme.LEGEND_BELOW),
-        "margin": {"t": TOP + room},
+        "margin": {"t": TOP + room, "l": LEFT, "b": BOTTOM + UNDER * (listed > 0 and not above)},
         "height": height + room,
     }
     return {"data": [_given(trace) for trace in series], "layout": _given(layout) | frame}
