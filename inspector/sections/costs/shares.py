@@ -101,7 +101,9 @@ def _by_length(subject: Subject, found: Costs, crossovers: Crossovers) -> Figure
     lengths = draw.lengths(crossovers, tokens=sizes.tokens)
     stream = str(found.table["stream"].iloc[0])
     if found.closed:
-        table, call = costs.by_length(sizes.config, lengths), f"by_length(config, {lengths})"
+        key = ("costs by length", sizes.key, tuple(lengths))
+        table = subject.of_all(key, lambda: costs.by_length(sizes.config, lengths))
+        call = f"by_length(config, {lengths})"
     else:
         table = costs.sweep(counts.counted(subject), lengths, stream=stream)
         call = f"sweep(inspector.costs.count(config), {lengths}, stream={stream!r})"

@@ -139,7 +139,10 @@ def answer(
     yield _side_by_side(made, batch, code=code + THROUGH.format(norm=at, affine=AFFINE if affine else ""))
     tokens = int(others.keep.sum())
     yield Note(words.about_others(record, affine=affine, texts=len(texts), others=len(SENTENCES), tokens=tokens))
-    table = normalization.compared(x, batch.keep, epsilon=record.epsilon, running=running)
+    table = subject.of_text(
+        ("norms compared", at, texts, pad_side, pad_more, pad_holds),
+        lambda: normalization.compared(x, batch.keep, epsilon=record.epsilon, running=running),
+    )
     yield Table(
         "other-norms",
         table.assign(norm=[words.NAMES[one] for one in table["norm"]]),
@@ -150,7 +153,8 @@ def answer(
     by_norm = table.set_index("norm").T.to_dict()
     yield Note(words.compared(layer=by_norm["layer"], batch=by_norm["masked batch"]))
     positions = _by_position(x, batch.keep, code=code)
-    yield Row((positions, _noise(others, at, code=OTHERS.format(model=subject.trace.model, norm=at))))
+    noise = subject.of_text(("noise of norm", at), lambda: normalization.noise(others.before(at), others.keep))
+    yield Row((positions, _noise(noise, code=OTHERS.format(model=subject.trace.model, norm=at))))
     lines = against(x, batch.keep, epsilon=record.epsilon, running=running)
     yield Row((Paragraph(words.bullets(lines), words.FOR_AND_AGAINST), Paragraph(words.BEST, words.IS_IT_BEST)))
 
@@ -272,9 +276,8 @@ def _by_position(x: Floats, keep: Keep, *, code: str) -> Figure:
     )
 
 
-def _noise(others: PaddedBatch, norm: int, *, code: str) -> Figure:
+def _noise(table: pd.DataFrame, *, code: str) -> Figure:
     """Draw how far BatchNorm's mean moves from batch to batch, by the number of texts."""
-    table = normalization.noise(others.before(norm), others.keep)
     chart = Chart(
         table.assign(place=range(len(table))),
         "place",

@@ -36,7 +36,7 @@ def answer(subject: Subject) -> Iterator[Block]:
         yield Row((SIMILARITY, Note(words.nothing_after(plain(str(error))), words.AFTER)))
     else:
         yield Row((SIMILARITY, AFTER))
-    yield from _turn(find(subject))
+    yield from _turn(subject, find(subject))
 
 
 def _attention(subject: Subject) -> Map:
@@ -111,10 +111,13 @@ def _after(subject: Subject, *, split_head: int) -> Iterator[Figure]:
     )
 
 
-def _turn(found: Found) -> Iterator[Numbers | Note]:
+def _turn(subject: Subject, found: Found) -> Iterator[Numbers | Note]:
     """Yield by how much the step from p to p + k misses one turn, for each table and each rotation."""
-    heading = words.one_turn(STEP)
-    numbers = [number for name, rows in found.tables.items() for number in _one_turn(name, rows)]
+    heading, reach = words.one_turn(STEP), len(next(iter(found.tables.values())))
+    turns = subject.of_model(
+        ("one turn", reach), lambda: [turn for name, rows in found.tables.items() for turn in _one_turn(name, rows)]
+    )
+    numbers = list(turns)
     for rotation in found.rotations:
         if len(rotation.cos) > STEP:
             numbers.append(Number(*words.differs(rotation.spread(distance=STEP), step=STEP)))

@@ -38,7 +38,7 @@ def answer(subject: Subject, *, run: str, log_steps: bool) -> Iterator[Block]:
         about = tuple(Mark("curves", {"step": step}) for step, _ in ends)
         yield Sentence(words.fall(first=valid[0], last=valid[-1]), words.TERMS, about)
     yield from _curves(trained, trained.rows, log_steps=log_steps)
-    yield from schedule(trained, trained.rows)
+    yield from schedule(subject, trained, trained.rows)
     yield from map(Problem, trained.problems)
     yield Files((metrics_file(trained),))
 
@@ -85,13 +85,13 @@ def _curves(trained: Trained, rows: pd.DataFrame, *, log_steps: bool) -> Iterato
     yield Note(" ".join(said))
 
 
-def schedule(trained: Trained, rows: pd.DataFrame) -> Iterator[Block]:
+def schedule(subject: Subject, trained: Trained, rows: pd.DataFrame) -> Iterator[Block]:
     """Yield the learning rate that the recipe asks for, others beside it, and what was measured."""
     recipe, steps = trained.recipe, int(rows["step"].iloc[-1])
     if recipe is None:
         yield Note(words.no_recipe(trained.name))
         return
-    rates = training.schedules(recipe, steps=steps)
+    rates = subject.of_all(("schedules", recipe, steps), lambda: training.schedules(recipe, steps=steps))
     yield Note(
         words.schedule(
             recipe.decay,
