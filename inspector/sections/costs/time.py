@@ -30,7 +30,7 @@ def answer(subject: Subject) -> Iterator[Block]:
 
 
 def _clock(subject: Subject) -> Iterator[Block]:
-    yield counts.measurement(subject, LENGTHS, id="measure", answer=partial(_lengths, subject))
+    yield counts.measurement(subject, LENGTHS, id="measure-lengths", answer=partial(_lengths, subject))
 
 
 def _lengths(subject: Subject, measured: LayerTimes) -> Iterator[Block]:

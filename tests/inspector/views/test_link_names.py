@@ -85,6 +85,49 @@ def of_sections() -> dict[str, set[str]]:
     return found
 
 
+def buttons(sources: dict[str, str]) -> dict[str, list[str]]:
+    """Find the keys of buttons, and the ids of blocks that become one; name -> lines."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for file, source in sources.items():
+        for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
+            keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+            match ast.unparse(call.func).split(".")[-1]:
+                case "button":
+                    name = keywords.get("key")
+                case "Ask" | "Measurement":
+                    name = call.args[0] if call.args else keywords.get("id")
+                case "measurement":
+                    name = keywords.get("id")
+                case _:
+                    continue
+            if isinstance(name, ast.Constant):
+                found[str(name.value)].append(f"{file}:{call.lineno}")
+    return found
+
+
+def test_no_button_has_the_name_of_a_choice() -> None:
+    """Streamlit takes a choice under a button's key for a press, and what the button starts would start by itself."""
+    sources = {str(path): path.read_text(encoding="utf-8") for path in VIEWS.parent.rglob("*.py")}
+    found = buttons(sources)
+    assert {"measure-layers", "cut-each-start", "language"} <= found.keys()
+    of_views = names({path: source for path, source in sources.items() if path.startswith(str(VIEWS))})
+    assert {name: lines for name, lines in found.items() if name in of_views.keys() | of_sections().keys()} == {}
+
+
+@pytest.mark.parametrize("planted", ['st.button("Go", key="batch")', 'Ask("batch", "Go", "")', 'measurement(id="batch")'])
+def test_a_button_with_the_name_of_a_choice_is_found(planted: str) -> None:
+    assert set(buttons({"one.py": planted})) == {"batch"}
+
+
+def test_the_clock_waits_for_the_reader_who_chose_a_measure_elsewhere() -> None:
+    app = opened("Scores", section="All heads")
+    app.selectbox(key="measure").select_index(1).run()
+    turned(app, "Costs")
+    app.segmented_control(key="section").set_value("time").run()
+    assert [button.label for button in app.button if button.key == "measure-lengths"] == ["Measure"]
+    assert not app.exception
+
+
 def test_a_name_has_one_kind_of_value_on_all_pages() -> None:
     sources = {str(path.relative_to(VIEWS)): path.read_text(encoding="utf-8") for path in VIEWS.rglob("*.py")}
     of_views, of_picks = names(sources), of_sections()
