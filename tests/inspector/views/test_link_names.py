@@ -114,7 +114,9 @@ def test_no_button_has_the_name_of_a_choice() -> None:
     assert {name: lines for name, lines in found.items() if name in of_views.keys() | of_sections().keys()} == {}
 
 
-@pytest.mark.parametrize("planted", ['st.button("Go", key="batch")', 'Ask("batch", "Go", "")', 'measurement(id="batch")'])
+@pytest.mark.parametrize(
+    "planted", ['st.button("Go", key="batch")', 'Ask("batch", "Go", "")', 'counts.measurement(id="batch")']
+)
 def test_a_button_with_the_name_of_a_choice_is_found(planted: str) -> None:
     assert set(buttons({"one.py": planted})) == {"batch"}
 
