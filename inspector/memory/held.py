@@ -73,8 +73,8 @@ class _Walk:
             return self._storage(part)
         if isinstance(part, np.ndarray):
             return self._array(part)
-        if hasattr(part, "memory_usage"):  # a pandas table
-            self.objects += int(part.memory_usage(deep=True).sum())
+        if hasattr(part, "memory_usage"):  # a table of pandas, or one column of it
+            self.objects += int(np.sum(part.memory_usage(deep=True)))
             return ()
         if isinstance(part, FunctionType):  # a mask's rule may be one around tensors; its code is nobody's data
             return [cell.cell_contents for cell in part.__closure__ or ()]

@@ -56,7 +56,8 @@ def answer(subject: Subject) -> Iterator[Block]:
 
 def _told(subject: Subject) -> pd.Series[Any]:
     """Find the vector that the sentence tells."""
-    return outstanding(stream.statistics(subject), size=stream.size(stream.norms(subject)))
+    size = stream.size(stream.norms(subject))
+    return subject.once("outstanding vector", lambda: outstanding(stream.statistics(subject), size=size))
 
 
 def _first(subject: Subject) -> int:

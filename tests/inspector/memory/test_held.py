@@ -62,6 +62,7 @@ def test_arrays_count_what_they_are_views_of() -> None:
 def test_tables_texts_and_numbers_count_too() -> None:
     table = pd.DataFrame({"a": np.zeros(KB), "b": ["text"] * KB})
     assert held_bytes(table) == table.memory_usage(deep=True).sum()
+    assert held_bytes(table.iloc[0]) == table.iloc[0].memory_usage(deep=True)
     assert held_bytes("a" * KB) == sys.getsizeof("a" * KB)
     text = "a" * KB
     assert held_bytes((text, text)) == sys.getsizeof(text) + sys.getsizeof((text, text))
