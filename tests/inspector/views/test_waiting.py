@@ -9,6 +9,8 @@ import pytest
 
 from inspector.sections.section import Ask, Note, Row, Section
 from inspector.views import sections
+from inspector.wording import shell
+from tests.inspector.views.page import opened
 
 
 @pytest.fixture
@@ -65,6 +67,18 @@ def test_what_stands_beside_each_other_shares_the_spinner(log: list[str]) -> Non
 def test_a_button_waits_for_the_reader(log: list[str]) -> None:
     drawn(log, section("reading", Row((Note("a"), Ask("b", "c", "d", "e")))), sections.Waiting())
     assert log == ["begin reading", "end reading", "Row", "begin reading", "end reading"]
+
+
+def test_a_text_that_was_read_is_not_waited_for(log: list[str]) -> None:
+    reading = f"begin {shell.READING_FIRST}"
+    app = opened("Norms", text="Nobody waited for this sentence.")
+    assert reading in log
+    log.clear()
+    app.run()
+    assert reading not in log
+    app.text_area(key="text").set_value("This one is new.").run()
+    assert reading in log
+    assert not app.exception
 
 
 def test_a_spinner_ends_with_an_error(log: list[str]) -> None:
