@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Content(TypedDict):
-    """What a figure is made of: its series, each a dictionary, and the layout."""
+    """Content of a figure: its series, each a dictionary, and the layout."""
 
     data: list[dict[str, Any]]
     layout: dict[str, Any]
