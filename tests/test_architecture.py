@@ -108,7 +108,9 @@ def test_a_new_folder_asks_for_a_floor(tmp_path: Path) -> None:
 
 
 def test_the_page_draws_before_torch_is_there() -> None:
-    """Import what app.py imports for its sidebar: neither torch nor transformers comes with it."""
-    code = "import sys, inspector.views.shell.session; sys.exit(str({'torch', 'transformers'} & set(sys.modules)))"
+    """Import what app.py imports for its sidebar: neither torch nor transformers, no question and no exercise."""
+    late = {"torch", "transformers", "inspector.questions.index", "inspector.practice"}
+    frame = "inspector.views.shell.languages, inspector.views.shell.session"
+    code = f"import sys, {frame}; sys.exit(str({late} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, check=False)
     assert done.stderr.decode().strip() == "set()"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from inspector.questions.index import BY_NUMBER, MERGED, QUESTIONS
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import Numbers
 from inspector.questions.record.picture import Picture
@@ -81,6 +80,8 @@ def ask_all(subject: Subject, *, only: Sequence[int] = (), watch: Watch = lambda
 
     Raises ValueError for a number that no question has.
     """
+    from inspector.questions.index import QUESTIONS
+
     asked = [find(number) for number in only] or QUESTIONS
     for done, question in enumerate(asked):
         watch(done, len(asked))
@@ -90,6 +91,8 @@ def ask_all(subject: Subject, *, only: Sequence[int] = (), watch: Watch = lambda
 
 def find(number: int) -> Question:
     """Find a question, or the one that it went into; ValueError for a number that none has."""
+    from inspector.questions.index import BY_NUMBER, MERGED  # reads a file a question: a page is drawn before
+
     number = MERGED.get(number, number)
     if number not in BY_NUMBER:
         raise ValueError(f"there is no question {number}; they go from 1 to {max(BY_NUMBER)}")
