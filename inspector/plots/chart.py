@@ -133,6 +133,7 @@ class Chart:
             subtitle=self.subtitle,
             below=self.below,
             height=self.height,
+            slanted=() if self.sideways else self.places,
             mode=mode,
         )
 
@@ -448,7 +449,14 @@ class Panels:
                 trace["showlegend"] &= trace["name"] not in seen
                 seen |= {trace["name"]} if trace["showlegend"] else set()
         return framed(
-            series, layout, title=self.title, subtitle=self.subtitle, below=self.below, height=self.height, mode=mode
+            series,
+            layout,
+            title=self.title,
+            subtitle=self.subtitle,
+            below=self.below,
+            height=self.height,
+            slanted=self.charts[-1].places,
+            mode=mode,
         )
 
     def marking(self, rows: Sequence[Mapping[str, Any]]) -> Panels:
@@ -472,9 +480,13 @@ def framed(
     subtitle: str,
     below: bool,
     height: int,
+    slanted: Sequence[str],
     mode: Mode,
 ) -> Content:
-    """Give series and a layout their frame: a title over them, their legend beside or under them, room for both."""
+    """Give series and a layout their frame: a title over them, their legend beside or under them, room for both.
+
+    slanted: labels along x, which lie aslant.
+    """
     listed = sum(bool(trace.get("showlegend")) for trace in series)
     above = 0 < listed <= 4 and not below
     room = ROW * (above + bool(subtitle))
@@ -483,10 +495,15 @@ def framed(
         "title": {"text": theme.literal(title), "subtitle": {"text": subtitle}},
         "showlegend": listed > 0,
         "legend": layout.get("legend", {}) | (theme.LEGEND_ABOVE if above else theme.LEGEND_BELOW),
-        "margin": {"t": TOP + room, "l": LEFT, "b": BOTTOM + UNDER * (listed > 0 and not above)},
+        "margin": {"t": TOP + room, "l": LEFT, "b": _bottom(slanted) + UNDER * (listed > 0 and not above)},
         "height": height + room,
     }
     return {"data": [_given(trace) for trace in series], "layout": _given(layout) | frame}
+
+
+def _bottom(slanted: Sequence[str]) -> int:
+    """Guess the pixels under the plot that the title of x and its labels need."""
+    return round(44 + 0.72 * (14 + 6.2 * max(map(len, slanted)))) if slanted else BOTTOM
 
 
 def _given(part: Mapping[str, Any]) -> dict[str, Any]:
