@@ -19,7 +19,7 @@ PREPOSITIONS = ("After", "As", "At", "By", "For", "From", "In", "Into", "Of", "O
 PRONOUNS = ("Itself", "None", "Such", "That", "These", "This", "Those")
 QUESTIONS = ("How", "What", "Where", "Whether", "Which", "Who", "Whose", "Why")
 NEVER_FIRST = frozenset(PREPOSITIONS + PRONOUNS + QUESTIONS)
-QUOTED = re.compile(rf"""["']\s*(?:{"|".join(sorted(NEVER_FIRST))})\b""")
+QUOTED = re.compile(rf"""["'](?:\s|\\\n)*(?:{"|".join(sorted(NEVER_FIRST))})\b""")
 """Sign of a file whose docstrings may be unfit: to parse the others takes four seconds."""
 MODULES = sorted(path for room in ("models", "inspector", "tests", "docs") for path in (ROOT / room).rglob("*.py"))
 
@@ -59,6 +59,7 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     "source",
     [
         '"""{} all files."""',
+        '"""\\\n{} all files."""',
         'class A:\n    def f(self):\n        """{} all\n        files."""',
         'A = 1\n"""{} all files."""',
     ],

@@ -109,7 +109,6 @@ def test_a_number_is_unusual_among_texts_of_like_length_or_not_told(minilm: mode
     assert most_unusual(shipped, 0, measured.iloc[0].to_dict(), tokens=500) is None  # no text of the sample is as long
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("id", library.shipped())
 def test_a_shipped_atlas_is_small_whole_and_of_its_model(shipped: Callable[[str], models.LoadedModel], id: str) -> None:
     if not is_installed(id):

@@ -105,7 +105,6 @@ def test_a_layer_keeps_what_the_published_formula_says() -> None:
     assert three - two == 32 * 50 * 24 + 2 * 4 * 50**2 + 16 * 50 + 4 * 50 * 24
 
 
-@pytest.mark.heavy
 def test_a_model_that_goes_token_by_token_is_not_followed_without_end() -> None:
     config = MambaConfig(num_hidden_layers=2, hidden_size=8, vocab_size=30)
     assert costs.saved_bytes(config, tokens=20) > 0
